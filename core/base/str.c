@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+
+enum { NAME_MAX_COMPARED = 63 }; /* longer names are never "near" */
+
+gudgeon_str str_of(const char *text)
+{
+    return (gudgeon_str){text, text != NULL ? strlen(text) : 0};
+}
+
+bool str_is(gudgeon_str text, const char *other)
+{
+    return str_same(text, str_of(other));
+}
+
+bool str_same(gudgeon_str a, gudgeon_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool ends_with(const char *text, const char *suffix)
+{
+    size_t len = strlen(text), suffix_len = strlen(suffix);
+    return len >= suffix_len && strcmp(text + len - suffix_len, suffix) == 0;
+}
+
+char *str_dup(gudgeon_str text)
+{
+    return xstrndup(text.ptr, text.len);
+}
+
+/* Levenshtein distance, one row at a time. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[NAME_MAX_COMPARED + 1];
+    size_t b_len = strlen(b);
+    for (size_t j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_len; j++) {
+            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+            size_t change = diagonal + !same;
+            diagonal = row[j];
+            size_t insert_or_delete = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
+            row[j] = change < insert_or_delete ? change : insert_or_delete;
+        }
+    }
+    return row[b_len];
+}
+
+const char *nearest_name(const char *text, const char *const *names, size_t count)
+{
+    size_t len = strlen(text);
+    if (len > NAME_MAX_COMPARED)
+        return NULL;
+    const char *nearest = NULL;
+    size_t best = len <= 3 ? 1 : len <= 6 ? 2 : 3;
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(names[i]) > NAME_MAX_COMPARED)
+            continue;
+        size_t distance = edit_distance(text, names[i]);
+        if (distance < best || (distance == best && nearest == NULL)) {
+            best = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+struct unit {
+    const char *name;
+    int64_t factor;
+};
+
+/* A whole number and one of the units, which end at a NULL name. */
+static int parse_with_unit(const char *text, const struct unit *units, int64_t *ret)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return ERR_INVALID;
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno != 0)
+        return ERR_INVALID;
+    for (; units->name != NULL; units++)
+        if (strcmp(units->name, end) == 0)
+            return __builtin_mul_overflow(number, units->factor, ret) ? ERR_INVALID : 0;
+    return ERR_INVALID;
+}
+
+int parse_size(const char *text, int64_t *ret_bytes, struct err *err)
+{
+    static const struct unit units[] = {
+        {"", 1}, {"B", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {NULL, 0},
+    };
+    if (parse_with_unit(text, units, ret_bytes) < 0)
+        return err_set(err, ERR_INVALID, "\"%s\" is no size (write 512, 64KiB, 10MiB or 2GiB)",
+                       text);
+    return 0;
+}
+
+int parse_duration(const char *text, int64_t *ret_ms, struct err *err)
+{
+    static const struct unit units[] = {
+        {"", 1000},         {"ms", 1},           {"s", 1000}, {"m", 60 * 1000},
+        {"h", 3600 * 1000}, {"d", 86400 * 1000}, {NULL, 0},
+    };
+    if (parse_with_unit(text, units, ret_ms) < 0)
+        return err_set(err, ERR_INVALID, "\"%s\" is no duration (write 250ms, 30s, 10m, 2h or 1d)",
+                       text);
+    return 0;
+}
