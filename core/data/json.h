@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GUDGEON_DATA_JSON_H
+#define GUDGEON_DATA_JSON_H
+
+/*
+ * Strict JSON (RFC 8259) to and from json-c values.
+ *
+ * json-c's own reader lets NaN, trailing bytes, duplicate keys, bad UTF-8 and raw control
+ * characters pass and saturates big numbers, so text is read by our scanner, which builds json-c
+ * values directly. Every number keeps its digits: what is no int64 is kept as a double with its
+ * source text, and json_write prints that text. A json_object belongs to one thread (its
+ * reference count is not atomic); free it with json_object_put or CLEANUP(json_cleanup).
+ * JSON null is a NULL pointer, as json-c has it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gudgeon/plugin.h>
+#include <json-c/json_object.h>
+
+struct buf;
+struct err;
+
+/* Nesting that is read at most: json-c frees by recursion, and 512 levels are safe on the
+ * smallest stack a thread of ours has. */
+enum { JSON_MAX_DEPTH = 512 };
+
+/* Reads exactly one value with nothing but white space around it. *ret is NULL for `null`.
+ * ERR_INVALID: "line L, column C: what"; LIMIT for depth. Lone surrogate escapes are refused. */
+int json_read(gudgeon_str text, struct json_object **ret, struct err *err);
+/* The same, and the value must be an object. */
+int json_read_object(gudgeon_str text, struct json_object **ret, struct err *err);
+/* Reads the first complete value and sets *ret_used to the bytes it took, leading space
+ * included; whatever follows is not looked at. */
+int json_read_first(gudgeon_str text, struct json_object **ret, size_t *ret_used,
+                    struct err *err);
+
+/* Adds the value as compact JSON: members in their order, no white space, "\u00xx" only for
+ * control characters, digits as they were read. The same value always gives the same bytes. */
+int json_write(struct buf *out, struct json_object *value);
+/* Equality as JSON Schema has it: numbers by value (1 = 1.0, exact at any size), objects without
+ * order. */
+bool json_equal(struct json_object *a, struct json_object *b);
+void json_cleanup(struct json_object **value);
+
+/* Members of an object, borrowed from it; absent, NULL or of another type gives the fallback.
+ * `object` may be NULL. */
+struct json_object *json_get(struct json_object *object, const char *key);
+gudgeon_str json_get_str(struct json_object *object, const char *key);
+int64_t json_get_int(struct json_object *object, const char *key, int64_t fallback);
+bool json_get_bool(struct json_object *object, const char *key, bool fallback);
+gudgeon_str json_str(struct json_object *value); /* absent when it is no string */
+
+/*
+ * A streaming writer: text goes straight into a buffer, commas and escapes are its business.
+ * Misuse (a value where a key is due) is an assertion. The first ERR_LIMIT of the buffer is kept
+ * in `status` and later additions do nothing.
+ */
+enum { JSON_WRITER_DEPTH = 64 };
+struct json_writer {
+    struct buf *out;
+    int status; /* 0 or ERR_LIMIT */
+    int depth;
+    uint64_t has_items; /* one bit a level: whether a comma is due */
+    uint64_t is_object; /* one bit a level */
+    bool after_key;
+};
+
+#define JSON_WRITER_INIT(buffer) {.out = (buffer)}
+
+void json_begin_object(struct json_writer *writer);
+void json_end_object(struct json_writer *writer);
+void json_begin_array(struct json_writer *writer);
+void json_end_array(struct json_writer *writer);
+void json_key(struct json_writer *writer, const char *key);
+void json_add_str(struct json_writer *writer, gudgeon_str text); /* valid UTF-8 */
+void json_add_int(struct json_writer *writer, int64_t number);
+void json_add_bool(struct json_writer *writer, bool value);
+void json_add_null(struct json_writer *writer);
+/* Adds text that is one JSON value already; it is not looked at. */
+void json_add_raw(struct json_writer *writer, gudgeon_str json);
+void json_add_value(struct json_writer *writer, struct json_object *value);
+
+/* key + value in one line; the str and raw forms add nothing for absent text. */
+void json_field_str(struct json_writer *writer, const char *key, gudgeon_str text);
+void json_field_text(struct json_writer *writer, const char *key, const char *text);
+void json_field_int(struct json_writer *writer, const char *key, int64_t number);
+void json_field_bool(struct json_writer *writer, const char *key, bool value);
+void json_field_raw(struct json_writer *writer, const char *key, gudgeon_str json);
+
+#endif
