@@ -79,7 +79,7 @@ FLAGS_STAMP  := $(B)/flags
 FLAGS_TEXT    = $(CC) $(ALL_CFLAGS) $(CORE_CPPFLAGS) $(ALL_LDFLAGS)
 .PHONY: always
 $(FLAGS_STAMP): always
-	@mkdir -p $(B)
+	@mkdir -p $(B) && touch $(B)/.build-tree
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@
 
