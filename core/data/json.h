@@ -34,8 +34,7 @@ int json_read(gudgeon_str text, struct json_object **ret, struct err *err);
 int json_read_object(gudgeon_str text, struct json_object **ret, struct err *err);
 /* Reads the first complete value and sets *ret_used to the bytes it took, leading space
  * included; whatever follows is not looked at. */
-int json_read_first(gudgeon_str text, struct json_object **ret, size_t *ret_used,
-                    struct err *err);
+int json_read_first(gudgeon_str text, struct json_object **ret, size_t *ret_used, struct err *err);
 
 /* Adds the value as compact JSON: members in their order, no white space, "\u00xx" only for
  * control characters, digits as they were read. The same value always gives the same bytes. */
@@ -68,7 +67,10 @@ struct json_writer {
     bool after_key;
 };
 
-#define JSON_WRITER_INIT(buffer) {.out = (buffer)}
+#define JSON_WRITER_INIT(buffer)                                                                   \
+    {                                                                                              \
+        .out = (buffer)                                                                            \
+    }
 
 void json_begin_object(struct json_writer *writer);
 void json_end_object(struct json_writer *writer);

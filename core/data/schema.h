@@ -46,16 +46,17 @@ void schema_free(struct schema *schema);
 
 /* One fault found in an instance. */
 struct schema_fault {
-    const char *instance_path; /* JSON pointer of the value, "" = the whole; valid in the callback */
-    const char *keyword;       /* "type", "required", … */
-    const char *property;      /* required, additionalProperties: the property's name, else NULL */
-    const char *message;       /* one line: `must be integer, is string "x"` */
+    const char
+        *instance_path;   /* JSON pointer of the value, "" = the whole; valid in the callback */
+    const char *keyword;  /* "type", "required", … */
+    const char *property; /* required, additionalProperties: the property's name, else NULL */
+    const char *message;  /* one line: `must be integer, is string "x"` */
 };
 typedef void schema_fault_fn(void *payload, const struct schema_fault *fault);
 
 /* 0 = valid, ERR_INVALID = not (each fault is given to `report`, which may be NULL), ERR_LIMIT. */
-int schema_check(const struct schema *schema, struct json_object *instance,
-                 schema_fault_fn *report, void *payload);
+int schema_check(const struct schema *schema, struct json_object *instance, schema_fault_fn *report,
+                 void *payload);
 /* The same with all faults as one line of text, at most a few, `PATH: message; …`. */
 int schema_check_err(const struct schema *schema, struct json_object *instance, struct err *err);
 
