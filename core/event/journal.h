@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GUDGEON_EVENT_JOURNAL_H
+#define GUDGEON_EVENT_JOURNAL_H
+
+/*
+ * The writer of one run's journal: RUNS/<id>/journal.jsonl, blobs/, lock.
+ *
+ * A record is one JSON object, one line, one write(2) on O_APPEND. The envelope (v, run, seq,
+ * time, at_ms, type, [step]) is written here; seq starts at 1 and has no gaps. A record that could
+ * not be written whole is cut off again, and the journal refuses everything after it: nothing may
+ * be acted on that is not written. Directories 0700, files 0600. The run's lock is held (OFD lock)
+ * while the journal is open. Used by one thread at a time.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gudgeon/plugin.h>
+
+#include "event/types.h"
+
+struct err;
+struct journal;
+struct json_writer;
+
+enum journal_sync { JOURNAL_SYNC_NEVER, JOURNAL_SYNC_STEP, JOURNAL_SYNC_ALWAYS };
+
+/* Longest record, in bytes; larger content belongs into a blob. */
+enum { JOURNAL_MAX_LINE = 32 << 20 };
+
+/* Makes the run's directory (which must not exist) below `runs` (made when missing) and syncs the
+ * directory entries unless `sync` is never. */
+int journal_create(const char *runs, const char *run_id, enum journal_sync sync,
+                   struct journal **ret, struct err *err);
+
+/* Opens an existing one for appending: takes the lock (ERR_BUSY), cuts a torn last line off (its
+ * bytes go to a blob; a whole JSON object that lacks only its newline is kept) and appends
+ * journal.repaired then. */
+int journal_open(const char *runs, const char *run_id, enum journal_sync sync, struct journal **ret,
+                 struct err *err);
+void journal_close(struct journal *journal); /* NULL is allowed; syncs unless never */
+
+const char *journal_run_id(const struct journal *journal);
+const char *journal_directory(const struct journal *journal);
+int64_t journal_last_seq(const struct journal *journal);
+
+/* Starts a record and gives the writer for its fields (an object is open). step 0 = outside any
+ * step. Exactly one commit or abandon must follow. */
+struct json_writer *journal_begin(struct journal *journal, enum event_type type, int64_t step);
+
+/* A written record; `line` (without newline) is borrowed until the next begin. */
+struct record {
+    enum event_type type;
+    int64_t seq;
+    int64_t step;
+    gudgeon_str line;
+};
+
+/* Ends the object and writes it; syncs by level and type. ERR_IO (disk full, …), ERR_LIMIT. After
+ * a failure every later begin/commit fails the same way. */
+int journal_commit(struct journal *journal, struct record *ret, struct err *err);
+void journal_abandon(struct journal *journal);
+/* Makes everything written durable: before side effects and at a step's end. No-op at never. */
+int journal_sync(struct journal *journal, struct err *err);
+
+enum { BLOB_NAME_SIZE = 65 };
+/* Keeps bytes as blobs/<sha-256 in hex>, durable before it returns (unless never). */
+int journal_add_blob(struct journal *journal, gudgeon_str bytes, char ret_name[BLOB_NAME_SIZE],
+                     struct err *err);
+
+#endif
