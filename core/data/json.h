@@ -11,6 +11,9 @@
  * source text, and json_write prints that text. A json_object belongs to one thread (its
  * reference count is not atomic); free it with json_object_put or CLEANUP(json_cleanup).
  * JSON null is a NULL pointer, as json-c has it.
+ *
+ * json-c ends keys at their NUL, so U+0000 in a *key* is held as the two bytes C0 80, which are
+ * never valid UTF-8 and so cannot be confused with anything; json_write turns them back.
  */
 
 #include <stdbool.h>
@@ -23,32 +26,49 @@
 struct buf;
 struct err;
 
-/* Nesting that is read at most: json-c frees by recursion, and 512 levels are safe on the
- * smallest stack a thread of ours has. */
-enum { JSON_MAX_DEPTH = 512 };
+/* What is read at most, beyond which ERR_LIMIT. */
+enum {
+    JSON_MAX_DEPTH = 512,   /* json-c frees by recursion: safe on the smallest stack of ours */
+    JSON_MAX_NUMBER = 1024, /* characters of one number */
+    JSON_MAX_CONTAINERS = 1 << 20, /* objects and arrays of one text: each costs up to 750 bytes,
+                                      though "{}," has only three */
+};
 
 /* Reads exactly one value with nothing but white space around it. *ret is NULL for `null`.
- * ERR_INVALID: "line L, column C: what"; LIMIT for depth. Lone surrogate escapes are refused. */
+ * ERR_INVALID: "line L, column C: what" (columns count characters, from 1); ERR_LIMIT as above.
+ * Lone surrogate escapes, byte order marks and duplicate keys are refused. */
 int json_read(gudgeon_str text, struct json_object **ret, struct err *err);
-/* The same, and the value must be an object. */
+/* The same, but of equal names in one object the last counts, which RFC 8259 §4 leaves open: for
+ * the words of other people's programs, where a refusal helps nobody. */
+int json_read_tolerant(gudgeon_str text, struct json_object **ret, struct err *err);
+/* Like json_read, and the value must be an object. */
 int json_read_object(gudgeon_str text, struct json_object **ret, struct err *err);
-/* Reads the first complete value and sets *ret_used to the bytes it took, leading space
+/* Like json_read for the first complete value; sets *ret_used to the bytes it took, leading space
  * included; whatever follows is not looked at. */
 int json_read_first(gudgeon_str text, struct json_object **ret, size_t *ret_used, struct err *err);
 
-/* Adds the value as compact JSON: members in their order, no white space, "\u00xx" only for
- * control characters, digits as they were read. The same value always gives the same bytes. */
+/* Adds the value as compact JSON: members in their order, no white space, escapes only where JSON
+ * wants them (\n, \t and their like short, other control characters as \u00xx), digits as they were
+ * read. A double without source text gets the fewest digits that give it back; NaN and the
+ * infinities, which JSON lacks, become null. The same value always gives the same bytes. */
 int json_write(struct buf *out, struct json_object *value);
 /* Equality as JSON Schema has it: numbers by value (1 = 1.0, exact at any size), objects without
  * order. */
 bool json_equal(struct json_object *a, struct json_object *b);
+/* A copy that shares nothing with the original. */
+struct json_object *json_copy(struct json_object *value);
 void json_cleanup(struct json_object **value);
+/* The type as JSON Schema names it: "integer" for an int64 and for any other number without a
+ * fraction, else "null", "boolean", "number", "string", "array" or "object". */
+const char *json_type_name(struct json_object *value);
 
 /* Members of an object, borrowed from it; absent, NULL or of another type gives the fallback.
  * `object` may be NULL. */
 struct json_object *json_get(struct json_object *object, const char *key);
 gudgeon_str json_get_str(struct json_object *object, const char *key);
+/* 3.0 and 3e2 count as integers, as in JSON Schema; what int64_t cannot hold gives the fallback. */
 int64_t json_get_int(struct json_object *object, const char *key, int64_t fallback);
+double json_get_double(struct json_object *object, const char *key, double fallback);
 bool json_get_bool(struct json_object *object, const char *key, bool fallback);
 gudgeon_str json_str(struct json_object *value); /* absent when it is no string */
 

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "data/json.h"
+
+#include <json-c/linkhash.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "data/decimal.h"
+
+void json_cleanup(struct json_object **value)
+{
+    json_object_put(*value);
+    *value = NULL;
+}
+
+const char *json_type_name(struct json_object *value)
+{
+    switch (json_object_get_type(value)) {
+    case json_type_null:
+        return "null";
+    case json_type_boolean:
+        return "boolean";
+    case json_type_int:
+        return "integer";
+    case json_type_string:
+        return "string";
+    case json_type_array:
+        return "array";
+    case json_type_object:
+        return "object";
+    case json_type_double:
+        break;
+    }
+    struct decimal number;
+    decimal_of(value, &number);
+    return decimal_is_integer(&number) ? "integer" : "number";
+}
+
+/* ---- members ------------------------------------------------------------------------------- */
+
+struct json_object *json_get(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+    if (json_object_is_type(object, json_type_object))
+        json_object_object_get_ex(object, key, &value);
+    return value;
+}
+
+gudgeon_str json_str(struct json_object *value)
+{
+    if (!json_object_is_type(value, json_type_string))
+        return (gudgeon_str){NULL, 0};
+    return (gudgeon_str){json_object_get_string(value),
+                         (uint64_t)json_object_get_string_len(value)};
+}
+
+gudgeon_str json_get_str(struct json_object *object, const char *key)
+{
+    return json_str(json_get(object, key));
+}
+
+static bool is_number(struct json_object *value)
+{
+    return json_object_is_type(value, json_type_int) ||
+           json_object_is_type(value, json_type_double);
+}
+
+int64_t json_get_int(struct json_object *object, const char *key, int64_t fallback)
+{
+    struct json_object *value = json_get(object, key);
+    if (!is_number(value))
+        return fallback;
+    struct decimal number;
+    decimal_of(value, &number);
+    int64_t result;
+    return decimal_to_int64(&number, &result) ? result : fallback;
+}
+
+double json_get_double(struct json_object *object, const char *key, double fallback)
+{
+    struct json_object *value = json_get(object, key);
+    return is_number(value) ? json_object_get_double(value) : fallback;
+}
+
+bool json_get_bool(struct json_object *object, const char *key, bool fallback)
+{
+    struct json_object *value = json_get(object, key);
+    return json_object_is_type(value, json_type_boolean) ? json_object_get_boolean(value)
+                                                         : fallback;
+}
+
+/* ---- equality -------------------------------------------------------------------------------- */
+
+static bool numbers_equal(struct json_object *a, struct json_object *b)
+{
+    struct decimal x, y;
+    decimal_of(a, &x);
+    decimal_of(b, &y);
+    return decimal_compare(&x, &y) == 0;
+}
+
+static bool arrays_equal(struct json_object *a, struct json_object *b)
+{
+    size_t len = json_object_array_length(a);
+    if (json_object_array_length(b) != len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (!json_equal(json_object_array_get_idx(a, i), json_object_array_get_idx(b, i)))
+            return false;
+    return true;
+}
+
+static bool objects_equal(struct json_object *a, struct json_object *b)
+{
+    if (json_object_object_length(a) != json_object_object_length(b))
+        return false;
+    json_object_object_foreach(a, key, value)
+    {
+        struct json_object *other;
+        if (!json_object_object_get_ex(b, key, &other) || !json_equal(value, other))
+            return false;
+    }
+    return true;
+}
+
+bool json_equal(struct json_object *a, struct json_object *b)
+{
+    if (is_number(a) && is_number(b))
+        return numbers_equal(a, b);
+    enum json_type type = json_object_get_type(a);
+    if (json_object_get_type(b) != type)
+        return false;
+    switch (type) {
+    case json_type_boolean:
+        return json_object_get_boolean(a) == json_object_get_boolean(b);
+    case json_type_string:
+        return str_same(json_str(a), json_str(b));
+    case json_type_array:
+        return arrays_equal(a, b);
+    case json_type_object:
+        return objects_equal(a, b);
+    default:
+        return true; /* null, which has one value; numbers are done */
+    }
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+/* A failed allocation ends the process, in json-c as in ours. */
+static struct json_object *made(struct json_object *value)
+{
+    if (value == NULL)
+        abort();
+    return value;
+}
+
+static struct json_object *copy_double(struct json_object *value)
+{
+    double number = json_object_get_double(value);
+    const char *source = json_object_get_userdata(value);
+    return made(source != NULL ? json_object_new_double_s(number, source)
+                               : json_object_new_double(number));
+}
+
+static struct json_object *copy_integer(struct json_object *value)
+{
+    int64_t number = json_object_get_int64(value);
+    if (number == INT64_MAX) /* or beyond */
+        return made(json_object_new_uint64(json_object_get_uint64(value)));
+    return made(json_object_new_int64(number));
+}
+
+static struct json_object *copy_array(struct json_object *array)
+{
+    size_t len = json_object_array_length(array);
+    struct json_object *copy = made(json_object_new_array_ext(len > 0 ? (int)len : 1));
+    for (size_t i = 0; i < len; i++)
+        if (json_object_array_add(copy, json_copy(json_object_array_get_idx(array, i))) < 0)
+            abort();
+    return copy;
+}
+
+static struct json_object *copy_object(struct json_object *object)
+{
+    struct json_object *copy = made(json_object_new_object());
+    json_object_object_foreach(object, key, value)
+    {
+        if (json_object_object_add_ex(copy, key, json_copy(value), JSON_C_OBJECT_ADD_KEY_IS_NEW) <
+            0)
+            abort();
+    }
+    return copy;
+}
+
+struct json_object *json_copy(struct json_object *value)
+{
+    switch (json_object_get_type(value)) {
+    case json_type_boolean:
+        return made(json_object_new_boolean(json_object_get_boolean(value)));
+    case json_type_int:
+        return copy_integer(value);
+    case json_type_double:
+        return copy_double(value);
+    case json_type_string:
+        return made(json_object_new_string_len(json_object_get_string(value),
+                                               json_object_get_string_len(value)));
+    case json_type_array:
+        return copy_array(value);
+    case json_type_object:
+        return copy_object(value);
+    case json_type_null:
+        break;
+    }
+    return NULL;
+}
