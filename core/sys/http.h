@@ -68,6 +68,8 @@ struct http_ops {
     int (*read_event)(struct http_stream *stream, gudgeon_http_part *part, struct err *err);
     int (*read_all)(struct http_stream *stream, gudgeon_http_part *part, struct err *err);
     void (*close)(struct http_stream *stream); /* NULL is allowed */
+    /* The first bytes of the body, not taken; only before the first read. */
+    int (*peek)(struct http_stream *stream, gudgeon_http_part *part, struct err *err);
 };
 
 /* The module's table; loads it the first time. ERR_NOT_FOUND with the path that was tried. */

@@ -87,6 +87,10 @@ typedef struct gudgeon_http {
     int32_t (*read_all)(gudgeon_http_stream *stream, gudgeon_http_part *part);
     /* [any] Ends the exchange, cancelling what is still under way. NULL is allowed. */
     void (*close)(gudgeon_http_stream *stream);
+    /* [any] Waits for the first bytes of the body and shows them without taking them: the next
+     * read, of any sort, gives them again. For replies whose content type cannot be trusted. Only
+     * before the first read; end = 1 when the body is empty. Classes as read. */
+    int32_t (*peek)(gudgeon_http_stream *stream, gudgeon_http_part *part);
 } gudgeon_http;
 
 #ifdef __cplusplus
