@@ -27,11 +27,10 @@ struct instance;
 typedef int call_delta_fn(void *payload, const gudgeon_delta *delta);
 
 struct call_options {
-    const char *id;        /* "RUN/CALL", NULL = none */
-    struct cancel *parent; /* NULL = cannot be cancelled from outside */
-    int64_t deadline_ns;   /* monotonic; INT64_MAX = none */
-    size_t
-        output_max; /* bytes of STDOUT + STDERR kept; 0 = 1 MiB; past it the call is told to stop */
+    const char *id;          /* "RUN/CALL", NULL = none */
+    struct cancel *parent;   /* NULL = cannot be cancelled from outside */
+    int64_t deadline_ns;     /* monotonic; 0 or INT64_MAX = none */
+    size_t output_max;       /* bytes of STDOUT + STDERR kept; 0 = 1 MiB; past it: told to stop */
     call_delta_fn *on_delta; /* NULL = nobody listens */
     void *payload;
 };
@@ -39,6 +38,8 @@ struct call_options {
 struct call *call_new(const struct call_options *options);
 void call_free(struct call *call);
 struct cancel *call_cancel(struct call *call);
+/* Moves the deadline while the op runs, on any thread. */
+void call_set_deadline(struct call *call, int64_t deadline_ns);
 
 /* What the plugin said beside its class; texts are "" when unsaid. Valid until call_free. */
 struct call_error {
@@ -50,13 +51,16 @@ struct call_error {
 };
 const struct call_error *call_error(const struct call *call);
 
-/* The result that was given, deep-copied, or NULL. Valid until call_free. */
+/* The result that was given, deep-copied, or NULL; always NULL when the op failed. JSON in it has
+ * been checked; reply->content is "[]" when it was absent. Valid until call_free. */
 const gudgeon_reply *call_reply(const struct call *call);
 const gudgeon_capabilities *call_capabilities(const struct call *call);
 const gudgeon_tool_result *call_tool_result(const struct call *call);
 const gudgeon_exec_result *call_exec_result(const struct call *call);
 /* STDOUT and STDERR deltas in the order they came. */
 gudgeon_str call_output(const struct call *call);
+/* Whether there was more of it than output_max. */
+bool call_output_is_cut(const struct call *call);
 /* Whether deltas of TEXT, REASONING or ARGUMENTS were given (a retry must retract them). */
 bool call_has_shown(const struct call *call);
 
