@@ -9,6 +9,8 @@
  * later ones: look once, at the end. A buffer that is all zero is empty, with a cap of 64 MiB.
  */
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +83,21 @@ GUDGEON_UTIL void gudgeon_buf_puts(gudgeon_buf *buf, const char *text)
 GUDGEON_UTIL void gudgeon_buf_put(gudgeon_buf *buf, gudgeon_str text)
 {
     gudgeon_buf_add(buf, text.ptr, (size_t)text.len);
+}
+
+GUDGEON_PRINTF(2, 3)
+GUDGEON_UTIL void gudgeon_buf_addf(gudgeon_buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0 || gudgeon_buf_reserve(buf, (size_t)len) != 0)
+        return;
+    va_start(args, format);
+    vsnprintf(buf->ptr + buf->len, (size_t)len + 1, format, args);
+    va_end(args);
+    buf->len += (size_t)len;
 }
 
 /* What is in it: borrowed until the next addition. Never absent. */

@@ -337,7 +337,9 @@ GUDGEON_UTIL int gudgeon_json_next(gudgeon_json_iter *iter, gudgeon_str *key, gu
     return 1;
 }
 
-/* The member of an object; the first, should there be several. Keys are compared as written. */
+GUDGEON_UTIL int gudgeon_json_key_is_(gudgeon_str key, const char *text);
+
+/* The member of an object; the first, should there be several. */
 GUDGEON_UTIL gudgeon_str gudgeon_json_get(gudgeon_str object, const char *key)
 {
     gudgeon_json_iter iter = gudgeon_json_each(object);
@@ -345,7 +347,7 @@ GUDGEON_UTIL gudgeon_str gudgeon_json_get(gudgeon_str object, const char *key)
     if (!iter.object)
         return absent;
     while (gudgeon_json_next(&iter, &name, &value))
-        if (gudgeon_is(name, key))
+        if (gudgeon_json_key_is_(name, key))
             return value;
     return absent;
 }
@@ -479,6 +481,19 @@ GUDGEON_UTIL void gudgeon_json_decode(gudgeon_str inner, gudgeon_buf *out)
             at++;
         }
     }
+}
+
+/* A key as written against plain text: writers may escape what they like ("gr\u00f6\u00dfe"). */
+GUDGEON_UTIL int gudgeon_json_key_is_(gudgeon_str key, const char *text)
+{
+    if (key.ptr == NULL || memchr(key.ptr, '\\', (size_t)key.len) == NULL)
+        return gudgeon_is(key, text);
+    gudgeon_buf decoded;
+    memset(&decoded, 0, sizeof decoded);
+    gudgeon_json_decode(key, &decoded);
+    int same = !decoded.failed && gudgeon_is(gudgeon_buf_str(&decoded), text);
+    gudgeon_buf_free(&decoded);
+    return same;
 }
 
 /* Adds `text` as the inside of a JSON string. Bytes that are no UTF-8 become U+FFFD. */

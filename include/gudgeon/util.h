@@ -88,6 +88,25 @@ GUDGEON_UTIL int32_t gudgeon_fail(const gudgeon_call *call, int32_t error_class,
     return error_class;
 }
 
+/* The same for GUDGEON_REFUSED, with the JSON of the grant that would allow it. */
+GUDGEON_PRINTF(3, 4)
+GUDGEON_UTIL int32_t gudgeon_refuse(const gudgeon_call *call, const char *grant, const char *format,
+                                    ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    gudgeon_error error;
+    memset(&error, 0, sizeof error);
+    error.size = sizeof error;
+    error.message = gudgeon_text(text);
+    error.grant = gudgeon_text(grant);
+    call->error(call, &error);
+    return GUDGEON_REFUSED;
+}
+
 /* Streams bytes on a channel (GUDGEON_STDOUT, …). Non-zero = stop. */
 GUDGEON_UTIL int32_t gudgeon_stream(const gudgeon_call *call, uint32_t channel, const char *bytes,
                                     size_t len)
