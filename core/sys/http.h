@@ -6,10 +6,14 @@
  * HTTP for the host: the interface of the private module gudgeon-http.so, loaded on first use so
  * that commands without requests do not pay for libcurl and its TLS library.
  *
- * A client is one I/O thread with a pool of connections. A stream is one exchange: the caller's
- * thread opens it and reads; the I/O thread moves bytes; a slow reader holds the sender back.
+ * A client is a pool of connections. A stream is one exchange: a thread opens it, reads and closes
+ * it. There is no I/O thread: of the threads that wait for a client's streams one moves the bytes
+ * of all, so that an exchange costs no switch between threads; while nobody waits, nothing moves,
+ * and a slow reader holds its sender back.
  * Limits: connect, first byte, idle and total each on their own. Nothing is retried, no status is
- * judged. Loopback hosts never go through a proxy. Extra CA files add to the system's.
+ * judged. Loopback hosts never go through a proxy. Extra CA files add to the system's. Redirects
+ * (at most 5) are followed for GET and HEAD without a body, never from https to http, and another
+ * origin gets none of the request's headers but Accept, Accept-Language and User-Agent.
  * Everything is thread-safe but that the reads of one stream must not overlap.
  */
 
@@ -55,7 +59,7 @@ struct http_ops {
     size_t size;
     int (*client_new)(const struct http_client_options *options, struct http_client **ret,
                       struct err *err);
-    /* Ends the thread; no stream may be open. */
+    /* No stream may be open. */
     void (*client_free)(struct http_client *client);
     /* Sends the request and waits for the head of the (last) response. Codes as in
      * gudgeon/ext/http.h, negated. The message names the host and what failed, no secrets. */
