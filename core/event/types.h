@@ -40,7 +40,9 @@ enum event_type {
 /* "run.started", … */
 const char *event_name(enum event_type type);
 enum event_type event_type_of(const char *name); /* EVENT_UNKNOWN when no row has it */
-/* Whether the record is on disk (fsync) before anyone is told of it, whatever the sync level. */
+/* Whether the record is on disk (fdatasync) when journal_commit returns, at every sync level but
+ * `never`. call.started is not: the loop starts the calls of a turn together and pays for one
+ * journal_sync before any of them that is not `read`; so are results that come from outside. */
 bool event_is_durable(enum event_type type);
 
 #endif
