@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/utf8.h"
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -147,4 +149,24 @@ int utf8_sanitise(struct buf *out, const char *text, size_t len)
         start = i;
     }
     return buf_add(out, text + start, len - start);
+}
+
+/* C0, DEL, and C1 (U+0080 to U+009F), which terminals take as commands too. */
+static bool is_control(uint32_t code_point)
+{
+    return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
+}
+
+char *utf8_one_line(gudgeon_str text, size_t max_bytes)
+{
+    struct buf line = BUF_INIT(BUF_MAX_ANY);
+    if (text.ptr != NULL)
+        utf8_sanitise(&line, text.ptr, text.len < max_bytes ? text.len : max_bytes);
+    uint32_t code_point;
+    for (size_t at = 0, len; at < line.len; at += len) {
+        len = utf8_decode(line.data + at, line.len - at, &code_point);
+        if (is_control(code_point))
+            memset(line.data + at, ' ', len);
+    }
+    return buf_take(&line);
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gudgeon/plugin.h>
+
 struct buf;
 
 /* Decodes the character at text[0..len); returns its length in bytes (1–4) and sets *ret, or 0
@@ -28,5 +30,8 @@ size_t utf8_count(const char *text, size_t len);
 /* Adds the text with every maximal invalid part and every NUL replaced by U+FFFD; 0 or
  * ERR_LIMIT. */
 int utf8_sanitise(struct buf *out, const char *text, size_t len);
+/* A new copy of at most about `max_bytes` of foreign text for a message: sanitised, control
+ * characters as spaces; "" for absent text. */
+char *utf8_one_line(gudgeon_str text, size_t max_bytes);
 
 #endif

@@ -56,7 +56,7 @@ struct call {
     struct call_resource *resources;
 };
 
-/* ---- the plugin's side ---------------------------------------------------------------------- */
+/* ---- the plugin's side ----------------------------------------------------------------------- */
 
 static void note_fault(struct call *call, const char *fault)
 {
@@ -187,18 +187,6 @@ static int32_t abi_result(const gudgeon_call *abi, const void *from)
     return status < 0 ? GUDGEON_INVALID : GUDGEON_OK;
 }
 
-/* A capped copy that is UTF-8 and one line; "" for absent text. */
-static char *one_line(gudgeon_str text, size_t max_bytes)
-{
-    struct buf line = BUF_INIT(BUF_MAX_ANY);
-    if (text.ptr != NULL)
-        utf8_sanitise(&line, text.ptr, text.len < max_bytes ? text.len : max_bytes);
-    for (size_t i = 0; i < line.len; i++)
-        if ((unsigned char)line.data[i] < 0x20 || line.data[i] == 0x7f)
-            line.data[i] = ' ';
-    return buf_take(&line);
-}
-
 /* The grant as it came when it is a JSON object; what is none is left out, because the class that
  * it goes with says more than its fault would. */
 static char *grant_or_nothing(gudgeon_str grant)
@@ -222,8 +210,8 @@ static void set_error(struct call *call, const gudgeon_error *from)
 {
     call->error.http_status = from->http_status;
     call->error.retry_after_ms = from->retry_after_ms;
-    set_error_text(call, ERROR_MESSAGE, one_line(from->message, MESSAGE_MAX));
-    set_error_text(call, ERROR_CODE, one_line(from->provider_code, CODE_MAX));
+    set_error_text(call, ERROR_MESSAGE, utf8_one_line(from->message, MESSAGE_MAX));
+    set_error_text(call, ERROR_CODE, utf8_one_line(from->provider_code, CODE_MAX));
     set_error_text(call, ERROR_GRANT, grant_or_nothing(from->grant));
 }
 
@@ -239,7 +227,7 @@ static void abi_error(const gudgeon_call *abi, const gudgeon_error *from)
         set_error(call, from);
 }
 
-/* ---- the host's side ------------------------------------------------------------------------ */
+/* ---- the host's side ------------------------------------------------------------------------- */
 
 static const gudgeon_error no_error = {.size = sizeof no_error};
 
