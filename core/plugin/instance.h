@@ -8,8 +8,9 @@
  *
  * Every operation takes the call on whose behalf it runs, returns 0 or an ERR_ code (the plugin's
  * class, negated; ERR_PROTOCOL for a plugin that broke the ABI's rules) and leaves results and
- * error detail in the call. Operations of one instance are serialised here unless the component is
- * GUDGEON_CONCURRENT, so callers need no lock. Thread-safe but for open and close.
+ * error detail in the call. Texts that are passed end with a NUL, as the ABI promises. Operations
+ * of one instance are serialised here unless the component is GUDGEON_CONCURRENT, so callers need
+ * no lock. Thread-safe but for open and close.
  */
 
 #include <stdbool.h>
@@ -18,6 +19,7 @@
 #include <gudgeon/plugin.h>
 
 struct call;
+struct cancel;
 struct component_info;
 struct err;
 struct instance;
@@ -32,7 +34,10 @@ struct instance_options {
     gudgeon_str grant;         /* JSON object; absent = {} */
     struct services *services; /* shared by all instances of the host; outlives them */
     struct secrets *secrets;   /* what {secret:NAME} means for this run; outlives the instance */
-    instance_log_fn *on_log;   /* NULL = discarded; may be called on any thread */
+    struct cancel *cancel;     /* stops create; NULL = nothing does */
+    /* A plugin's diagnostics: one line of UTF-8, unmasked, no flood; NULL = discarded. May be
+     * called on any thread. */
+    instance_log_fn *on_log;
     void *payload;
 };
 
@@ -60,7 +65,7 @@ int instance_call(struct instance *instance, struct call *call, gudgeon_str tool
 /* Whether tools_changed was said since the last list. */
 bool instance_tools_changed(const struct instance *instance);
 
-/* kind sink */
+/* kind sink; flush of a component without one succeeds */
 int instance_event(struct instance *instance, struct call *call, const gudgeon_event *event);
 int instance_flush(struct instance *instance, struct call *call);
 
