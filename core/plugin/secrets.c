@@ -70,7 +70,7 @@ void secrets_free(struct secrets *secrets)
     free(secrets);
 }
 
-/* ---- where a value can be ------------------------------------------------------------------- */
+/* ---- where a value can be -------------------------------------------------------------------- */
 
 static bool is_name_char(char c)
 {

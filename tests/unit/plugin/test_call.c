@@ -39,7 +39,7 @@ static int32_t answer_text(struct call *call, const char *text)
     return answer(call, &result);
 }
 
-/* ---- results -------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void test_copies(void)
 {
@@ -176,7 +176,7 @@ static void test_list(void)
     buf_fini(&seen);
 }
 
-/* ---- what the op returns -------------------------------------------------------------------- */
+/* ---- what the op returns --------------------------------------------------------------------- */
 
 static void test_classes(void)
 {
@@ -259,7 +259,7 @@ static void test_error_malformed(void)
     call_free(call);
 }
 
-/* ---- deltas --------------------------------------------------------------------------------- */
+/* ---- deltas ---------------------------------------------------------------------------------- */
 
 static int collect(void *payload, const gudgeon_delta *delta)
 {
