@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -125,4 +126,29 @@ int parse_duration(const char *text, int64_t *ret_ms, struct err *err)
         return err_set(err, ERR_INVALID, "\"%s\" is no duration (write 250ms, 30s, 10m, 2h or 1d)",
                        text);
     return 0;
+}
+
+/* With the largest unit that divides the number; units end at a NULL name, the smallest is first.
+ */
+static char *format_with_unit(int64_t number, const struct unit *units)
+{
+    const struct unit *best = units;
+    for (; units->name != NULL; units++)
+        if (number % units->factor == 0 && number != 0)
+            best = units;
+    return xasprintf("%" PRId64 "%s", number / best->factor, best->name);
+}
+
+char *format_size(int64_t bytes)
+{
+    static const struct unit units[] = {
+        {"", 1}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {NULL, 0}};
+    return format_with_unit(bytes, units);
+}
+
+char *format_duration(int64_t ms)
+{
+    static const struct unit units[] = {{"ms", 1},          {"s", 1000},         {"m", 60 * 1000},
+                                        {"h", 3600 * 1000}, {"d", 86400 * 1000}, {NULL, 0}};
+    return format_with_unit(ms, units);
 }

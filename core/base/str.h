@@ -35,5 +35,8 @@ const char *nearest_name(const char *text, const char *const *names, size_t coun
 int parse_size(const char *text, int64_t *ret_bytes, struct err *err);
 /* "250ms", "30s", "10m", "2h", "1d"; a bare number is seconds. 0 or ERR_INVALID. */
 int parse_duration(const char *text, int64_t *ret_ms, struct err *err);
+/* The shortest text that these read as the number (which is not negative), freed by the caller. */
+char *format_size(int64_t bytes);
+char *format_duration(int64_t ms);
 
 #endif

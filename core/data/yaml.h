@@ -40,6 +40,7 @@ struct yaml_node {
     enum yaml_kind kind;
     bool is_plain;    /* scalar: not quoted, no block, not tagged as text */
     bool is_expanded; /* scalar: a variable was put in (vars.h): not to be shown in messages */
+    bool has_secret;  /* scalar: with a reference to a secret */
     bool is_faulty;   /* a fault of it is told already; readers pass it over */
     char *value;      /* scalar: its text, valid UTF-8, may hold NUL; a NUL ends it */
     size_t len;
