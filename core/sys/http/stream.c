@@ -231,8 +231,9 @@ static int exchange_head(struct http_stream *stream, const struct http_request *
     stream_wait(stream, is_answered);
     if (stream->head.is_complete)
         return 0; /* what went wrong after it is for the reader */
-    if (stream->failure.code == 0)
-        stream_set_failure(stream, ERR_PROTOCOL, "%s gave no HTTP answer", stream->url.authority);
+    if (stream->failure.code == 0) /* libcurl takes a close within the head for an end */
+        stream_set_failure(stream, ERR_RETRY, "%s closed the connection before it answered",
+                           stream->url.authority);
     return err_set(err, stream->failure.code, "%s", stream->failure.text);
 }
 
