@@ -10,6 +10,7 @@ certificate of a private CA that the `openssl` command makes at start.
 import gzip
 import json
 import os
+import select
 import shutil
 import socket
 import ssl
@@ -35,6 +36,9 @@ class Request:
         self.file = sock.makefile("rb")
 
     def read_head(self):
+        if self.file.peek(1)[:1] == b"\x16":  # TLS
+            self.send("HTTP/1.1 400 Bad Request\r\n\r\n")
+            return False
         line = self.file.readline()
         if not line.strip():
             return False
@@ -120,6 +124,13 @@ def counts(r):
 
 def wait_hang_up(r):
     r.reply("gone" if hang_ups.acquire(timeout=10) else "still there")
+    return True
+
+
+def forget_hang_ups(r):
+    while hang_ups.acquire(blocking=False):
+        pass
+    r.reply("ok")
     return True
 
 
@@ -297,8 +308,11 @@ def refuse_body(r):
     r.wait_for_hang_up()
 
 
-def no_read(r):
-    r.wait_for_hang_up()
+def stop_reading(r):
+    """Takes none of the body until the client has gone: a poll, since a read would take some."""
+    poll = select.poll()
+    poll.register(r.sock, select.POLLRDHUP)
+    poll.poll(FOREVER * 1000)
 
 
 def redirect(r):
@@ -320,12 +334,12 @@ def redirect_endless_body(r):
 
 
 BEHAVIOURS = {f.__name__.replace("_", "-"): f for f in (
-    ok, echo, status, counts, wait_hang_up, events, lines, drip, torn_chunks, torn_length, torn_head,
+    ok, echo, status, counts, wait_hang_up, forget_hang_ups, events, lines, drip, torn_chunks, torn_length, torn_head,
     until_close, reset_early, close_early, reset_when_told, go, silence, no_head, half_head,
     slow_head, interim, close_after, huge, endless, long_line, zipped, bomb, bad_gzip, big_head,
-    many_headers, folded, not_http, trailers, refuse_body, no_read, redirect, redirect_to,
+    many_headers, folded, not_http, trailers, refuse_body, stop_reading, redirect, redirect_to,
     redirect_endless_body)}
-UNREAD_BODY = {"refuse-body", "no-read"}
+UNREAD_BODY = {"refuse-body", "stop-reading"}
 
 
 def serve_connection(sock):

@@ -92,12 +92,13 @@ static void format_address(const struct http_stream *stream, char *out, size_t s
     snprintf(out, size, is_proxy ? " through the proxy %s" : " (%s)", tried);
 }
 
-/* A cut before any byte of the reply is another thing than one within it. */
+/* A cut is another thing within the reply than before it. */
 static CURLcode refine(const struct http_stream *stream, CURLcode code)
 {
-    if (code == CURLE_RECV_ERROR && stream->phase < STREAM_RECEIVING)
-        return CURLE_SEND_ERROR;
-    return code;
+    if (code != CURLE_RECV_ERROR || stream->phase == STREAM_RECEIVING)
+        return code;
+    /* Before the request can be sent only a proxy's answer is received. */
+    return stream->phase == STREAM_CONNECTING ? CURLE_PROXY : CURLE_SEND_ERROR;
 }
 
 static const char *advice(const struct http_stream *stream, CURLcode code)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sys/http/setup.h"
 
+#include <limits.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,14 @@ static int set_trust(struct http_stream *stream, const struct http_request *requ
     return 0;
 }
 
+/* The stream's own limit ends the wait; libcurl shares this one out among the addresses of a name,
+ * so it must be of the same size. */
+static long curl_connect_ms(int64_t connect_ms)
+{
+    enum { MARGIN_MS = 1000 };
+    return connect_ms < INT_MAX - MARGIN_MS ? (long)connect_ms + MARGIN_MS : INT_MAX;
+}
+
 int setup_request(struct http_stream *stream, const struct http_request *request, bool is_foreign,
                   struct err *err)
 {
@@ -254,7 +263,6 @@ int setup_request(struct http_stream *stream, const struct http_request *request
     curl_easy_setopt(easy, CURLOPT_URL, stream->url.text);
     /* Loopback never goes through a proxy; NULL leaves it to the environment, as curl reads it. */
     curl_easy_setopt(easy, CURLOPT_PROXY, stream->url.is_loopback ? "" : NULL);
-    /* The stream's own limit ends the wait; libcurl's shares the time out among the addresses. */
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)stream->connect_ms);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, curl_connect_ms(stream->connect_ms));
     return 0;
 }
