@@ -7,11 +7,16 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/str.h"
 #include "data/json.h"
 
 /* How every record starts as journal_begin writes it. A string in a record cannot hold this text
  * (its quotes would be escaped), so within a damaged line it is where a record starts. */
 static const char envelope_start[] = "{\"v\":1,\"run\":\"";
+
+/* How the JSON reader begins its messages about a text of one line; whoever reads journals counts
+ * lines of the file. */
+static const char only_line[] = "line 1, ";
 
 enum { MAX_ATTEMPTS = 16 };
 
@@ -98,7 +103,8 @@ static void note_damage(struct event_scan *scan, const struct err *why)
     if (nuls > 0)
         err_set(&scan->damage, ERR_INVALID, "%zu NUL bytes", nuls);
     else
-        scan->damage = *why;
+        err_set(&scan->damage, why->code, "%s",
+                why->text + (starts_with(why->text, only_line) ? sizeof only_line - 1 : 0));
 }
 
 bool event_next(struct event_scan *scan, struct event *ret)
