@@ -17,6 +17,7 @@
  * Everything is thread-safe but that the reads of one stream must not overlap.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,10 @@ struct http_request {
     int64_t max_bytes;
     int64_t deadline_ns;   /* monotonic; INT64_MAX = none; holds for every wait on the stream */
     struct cancel *cancel; /* may be NULL; must outlive the stream */
+    /* Whether a redirect may lead to `url` (without credentials); else open gives ERR_REFUSED.
+     * NULL = anywhere. Runs under the client's lock: short, without calls to the client. */
+    bool (*may_follow)(void *payload, const char *url);
+    void *payload;
 };
 
 struct http_ops {

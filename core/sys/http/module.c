@@ -21,4 +21,5 @@ GUDGEON_VISIBLE const struct http_ops gudgeon_http_module = {
     .read_event = stream_read_event,
     .read_all = stream_read_all,
     .close = stream_close,
+    .peek = stream_peek,
 };

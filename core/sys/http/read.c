@@ -93,6 +93,29 @@ int stream_read(struct http_stream *stream, gudgeon_http_part *part, struct err 
     return status == 0 ? give_end(part) : status;
 }
 
+/* A copy is shown: what is incoming moves when another thread's wait brings more of it. */
+static int show_incoming(struct http_stream *stream, gudgeon_http_part *part, struct err *err)
+{
+    if (!has_bytes(stream))
+        return stream->failure.code != 0 ? give_failure(stream, err) : give_end(part);
+    buf_reset(&stream->taken);
+    if (buf_add(&stream->taken, stream->incoming.data, stream->incoming.len) < 0)
+        return err_set(err, ERR_LIMIT, "too much of the reply to look at");
+    return give_data(part, stream->taken.data, stream->taken.len);
+}
+
+int stream_peek(struct http_stream *stream, gudgeon_http_part *part, struct err *err)
+{
+    int status = begin(stream, STREAM_UNREAD, err);
+    if (status < 0)
+        return status;
+    lock(stream);
+    stream_wait(stream, has_bytes);
+    status = show_incoming(stream, part, err);
+    unlock(stream);
+    return status;
+}
+
 /* A line or an event that is too long ends the exchange. */
 static int fail_too_long(struct http_stream *stream, const char *unit, struct err *err)
 {

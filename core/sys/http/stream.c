@@ -230,7 +230,7 @@ static int exchange_head(struct http_stream *stream, const struct http_request *
     client_settle(stream->client);
     stream_wait(stream, is_answered);
     if (stream->head.is_complete)
-        return 0; /* what went wrong after it is for the reader */
+        return 0;                  /* what went wrong after it is for the reader */
     if (stream->failure.code == 0) /* libcurl takes a close within the head for an end */
         stream_set_failure(stream, ERR_RETRY, "%s closed the connection before it answered",
                            stream->url.authority);
@@ -259,6 +259,20 @@ static const char *redirect_target(const struct http_stream *stream,
     return NULL;
 }
 
+/* Where the request goes on to: *ret, to be freed by url_fini. */
+static int follow(const struct http_stream *stream, const struct http_request *request,
+                  const char *target, struct url *ret, struct err *err)
+{
+    int status = url_follow(&stream->url, target, ret, err);
+    if (status < 0 || request->may_follow == NULL ||
+        request->may_follow(request->payload, ret->shown))
+        return status;
+    status = err_set(err, ERR_REFUSED, "%s redirects to %s, which is not granted",
+                     stream->url.authority, ret->authority);
+    url_fini(ret);
+    return status;
+}
+
 static int exchange_heads(struct http_stream *stream, const struct http_request *request,
                           struct err *err)
 {
@@ -272,7 +286,7 @@ static int exchange_heads(struct http_stream *stream, const struct http_request 
             return err_set(err, ERR_PROTOCOL, "%s redirects more than %d times",
                            stream->url.authority, MAX_REDIRECTS);
         struct url next;
-        status = url_follow(&stream->url, target, &next, err);
+        status = follow(stream, request, target, &next, err);
         if (status < 0)
             return status;
         stream_abandon(stream);

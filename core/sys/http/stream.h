@@ -124,6 +124,7 @@ void stream_moved(struct http_stream *stream, enum stream_phase phase);
 
 /* The reads, without the lock (read.c); as in sys/http.h. */
 int stream_read(struct http_stream *stream, gudgeon_http_part *part, struct err *err);
+int stream_peek(struct http_stream *stream, gudgeon_http_part *part, struct err *err);
 int stream_read_line(struct http_stream *stream, gudgeon_http_part *part, struct err *err);
 int stream_read_event(struct http_stream *stream, gudgeon_http_part *part, struct err *err);
 int stream_read_all(struct http_stream *stream, gudgeon_http_part *part, struct err *err);
