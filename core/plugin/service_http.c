@@ -91,16 +91,40 @@ static bool may_reach(const struct service_scope *scope, const char *url)
            is_granted(&scope->grant.network, authority_of(url));
 }
 
-static int32_t refuse(struct call *call, const char *url)
+static char *grant_for(const char *url)
 {
-    struct err err;
     gudgeon_str host = without_port(authority_of(url));
-    if (host.len == 0)
-        err_set(&err, ERR_REFUSED, "%.200s names no host that a grant could name", url);
-    else
-        err_set(&err, ERR_REFUSED, "the host %.*s is not granted", STR_ARG(host));
-    CLEANUP(free_ptr) char *grant = xasprintf("{\"network\":[\"%.*s\"]}", STR_ARG(host));
-    return call_take_refusal(call, &err, host.len > 0 ? grant : NULL);
+    return host.len > 0 ? xasprintf("{\"network\":[\"%.*s\"]}", STR_ARG(host)) : NULL;
+}
+
+/* Where a request may go, and what would have to be granted when it may not. */
+struct gate {
+    const struct service_scope *scope;
+    char *grant;
+};
+
+static bool pass(void *payload, const char *url)
+{
+    struct gate *gate = payload;
+    bool may = may_reach(gate->scope, url);
+    if (!may)
+        gate->grant = grant_for(url);
+    return may;
+}
+
+static void gate_fini(struct gate *gate)
+{
+    free(gate->grant);
+}
+
+static int check_first(struct gate *gate, const char *url, struct err *err)
+{
+    if (pass(gate, url))
+        return 0;
+    gudgeon_str host = without_port(authority_of(url));
+    if (host.len == 0) /* the URL is not shown: it may hold a password */
+        return err_set(err, ERR_REFUSED, "the URL names no host that a grant could name");
+    return err_set(err, ERR_REFUSED, "the host %.*s is not granted", STR_ARG(host));
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -153,7 +177,7 @@ static int64_t limit_of(uint64_t value)
 }
 
 static struct http_request client_request(struct call *call, const gudgeon_http_request *request,
-                                          const struct prepared *prepared)
+                                          const struct prepared *prepared, struct gate *gate)
 {
     return (struct http_request){
         .method = prepared->method,
@@ -170,6 +194,8 @@ static struct http_request client_request(struct call *call, const gudgeon_http_
         .max_bytes = limit_of(request->max_bytes),
         .deadline_ns = call_deadline_ns(call),
         .cancel = call_cancel(call),
+        .may_follow = pass,
+        .payload = gate,
     };
 }
 
@@ -190,18 +216,15 @@ static gudgeon_http_stream *own_stream(struct call *call, const struct http_ops 
     return stream;
 }
 
-static int open_client_stream(struct call *call, const gudgeon_http_request *request,
-                              const struct prepared *prepared, gudgeon_http_stream **ret,
-                              struct err *err)
+static int exchange(struct call *call, const struct http_request *request,
+                    gudgeon_http_stream **ret, struct err *err)
 {
     const struct http_ops *ops = NULL;
     struct http_client *client = NULL;
     struct http_stream *stream = NULL;
     int status = services_http(call_scope(call)->services, &ops, &client, err);
-    if (status < 0)
-        return status;
-    const struct http_request wanted = client_request(call, request, prepared);
-    status = ops->open(client, &wanted, &stream, err);
+    if (status == 0)
+        status = ops->open(client, request, &stream, err);
     if (status == 0)
         *ret = own_stream(call, ops, stream);
     return status;
@@ -216,21 +239,15 @@ static int32_t open_stream(const gudgeon_call *abi, const gudgeon_http_request *
         return GUDGEON_INVALID;
     struct err err;
     CLEANUP(prepared_fini) struct prepared prepared = {0};
-    if (prepare(call_scope(call), request, &prepared, &err) < 0)
-        return call_take_err(call, &err);
-    if (!may_reach(call_scope(call), prepared.url))
-        return refuse(call, prepared.url);
-    gudgeon_http_stream *stream = NULL;
-    if (open_client_stream(call, request, &prepared, &stream, &err) < 0)
-        return call_take_err(call, &err);
-    /* Redirects may have led to another host. */
-    const char *final_url = stream->ops->head(stream->stream)->url.ptr;
-    if (final_url != NULL && !may_reach(call_scope(call), final_url)) {
-        int32_t refused = refuse(call, final_url);
-        service_http.close(stream);
-        return refused;
-    }
-    *ret = stream;
+    CLEANUP(gate_fini) struct gate gate = {.scope = call_scope(call)};
+    int status = prepare(call_scope(call), request, &prepared, &err);
+    if (status == 0)
+        status = check_first(&gate, prepared.url, &err);
+    if (status < 0)
+        return call_take_refusal(call, &err, gate.grant);
+    const struct http_request wanted = client_request(call, request, &prepared, &gate);
+    if (exchange(call, &wanted, ret, &err) < 0)
+        return call_take_refusal(call, &err, gate.grant);
     return GUDGEON_OK;
 }
 
