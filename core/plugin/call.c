@@ -416,8 +416,9 @@ int32_t call_take_refusal(struct call *call, const struct err *err, const char *
             .size = sizeof error, .message = str_of(err->text), .grant = str_of(grant)};
         set_error(call, &error);
     }
-    /* Codes that only the host has mean that the request cannot be served as it stands. */
-    return err->code > -GUDGEON_CLASS_COUNT ? -err->code : GUDGEON_INVALID;
+    if (err->code > -GUDGEON_CLASS_COUNT)
+        return -err->code;
+    return err->code == ERR_NOT_FOUND ? GUDGEON_INVALID : GUDGEON_UNAVAILABLE;
 }
 
 int32_t call_take_err(struct call *call, const struct err *err)

@@ -39,8 +39,9 @@ struct call *call_of(const gudgeon_call *abi);
 struct service_scope *call_scope(struct call *call);
 int64_t call_deadline_ns(struct call *call);
 
-/* Puts a service's error into the call's detail and returns its class for the plugin. Without
- * effect on the detail when another thread than the call's asks. */
+/* Puts a service's error into the call's detail and returns its class for the plugin (ERR_IO and
+ * ERR_BUSY are UNAVAILABLE, ERR_NOT_FOUND is INVALID). Without effect on the detail when another
+ * thread than the call's asks. */
 int32_t call_take_err(struct call *call, const struct err *err);
 /* The same, with the grant to add (JSON). */
 int32_t call_take_refusal(struct call *call, const struct err *err, const char *grant);

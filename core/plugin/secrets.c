@@ -88,6 +88,15 @@ static bool is_name(const char *name)
     return true;
 }
 
+/* A secret that is there and cannot be read is a fault of access, not of the machine. */
+static int unreadable(const char *path, int errnum, struct err *err)
+{
+    err_set_errno(err, errnum, "cannot read the secret %s", path);
+    if (err != NULL)
+        err->code = ERR_AUTH;
+    return ERR_AUTH;
+}
+
 /* The file's bytes, wiped by the caller. */
 static int read_value(int fd, const char *path, struct buf *out, struct err *err)
 {
@@ -100,7 +109,7 @@ static int read_value(int fd, const char *path, struct buf *out, struct err *err
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return err_set_errno(err, errno, "cannot read the secret %s", path);
+            return unreadable(path, errno, err);
         out->len += (size_t)got;
         out->data[out->len] = '\0';
     }
@@ -111,7 +120,7 @@ static int check_file(int fd, const char *path, bool is_private, struct err *err
 {
     struct stat info;
     if (fstat(fd, &info) < 0)
-        return err_set_errno(err, errno, "cannot look at the secret %s", path);
+        return unreadable(path, errno, err);
     if (!S_ISREG(info.st_mode))
         return err_set(err, ERR_AUTH, "the secret %s is no regular file", path);
     if (is_private && (info.st_mode & 077) != 0)
@@ -142,8 +151,11 @@ static int from_file(const char *directory, const char *name, bool is_private, c
     CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return 0;
+    /* A directory that this user may not enter (a service's HOME) is as good as none. */
+    if (fd < 0 && errno == EACCES && access(directory, X_OK) < 0)
+        return 0;
     if (fd < 0)
-        return err_set_errno(err, errno, "cannot open the secret %s", path);
+        return unreadable(path, errno, err);
     CLEANUP(secrets_wipe) struct buf value = BUF_INIT(VALUE_MAX);
     int status = check_file(fd, path, is_private, err);
     if (status == 0)

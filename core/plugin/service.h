@@ -68,7 +68,7 @@ int service_expand(struct service_scope *scope, gudgeon_str text, struct buf *ou
 int service_copy_text(gudgeon_str text, const char *what, char **ret, struct err *err);
 /* The scope's private directory, borrowed. */
 int service_temporary(struct service_scope *scope, const char **ret, struct err *err);
-/* The shared HTTP client, made when first asked for. */
+/* The shared HTTP client, made when first asked for; `err` is not NULL. */
 int services_http(struct services *services, const struct http_ops **ret_ops,
                   struct http_client **ret, struct err *err);
 

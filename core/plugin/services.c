@@ -70,8 +70,9 @@ static int make_client(struct services *services, struct err *err)
     static const struct http_client_options options = {.user_agent = "gudgeon/" GUDGEON_VERSION};
     if (services->client != NULL)
         return 0;
-    int status = services->http != NULL ? 0 : http_load(&services->http, err);
-    return status < 0 ? status : services->http->client_new(&options, &services->client, err);
+    if (services->http == NULL && http_load(&services->http, err) < 0)
+        return err->code = ERR_UNAVAILABLE;
+    return services->http->client_new(&options, &services->client, err);
 }
 
 int services_http(struct services *services, const struct http_ops **ret_ops,

@@ -91,6 +91,23 @@ static void test_refused(void)
     secrets_free(secrets);
 }
 
+/* Root may enter everything: as another user the row shows its point. */
+static void test_closed_directory(void)
+{
+    CLEANUP(free_ptr) char *closed = xasprintf("%s/closed", directory);
+    mkdir(closed, 0700);
+    put_text("closed/shut", "file", 0600);
+    CU_ASSERT_EQUAL(chmod(closed, 0), 0);
+    setenv("GUDGEON_SECRETS_DIR", closed, 1);
+    setenv("GUDGEON_SECRET_SHUT", "variable", 1);
+    struct secrets *secrets = secrets_new();
+    const char *value = NULL;
+    CU_ASSERT_EQUAL(secrets_get(secrets, "shut", &value, NULL), 0);
+    CHECK_STR(value, geteuid() == 0 ? "file" : "variable");
+    secrets_free(secrets);
+    setenv("GUDGEON_SECRETS_DIR", directory, 1);
+}
+
 static void test_later(void)
 {
     struct secrets *secrets = secrets_new();
@@ -199,6 +216,7 @@ int main(void)
     setenv("GUDGEON_SECRETS_DIR", directory, 1);
     UNIT_MAIN("secrets", {"each place where a value can be", test_places},
               {"what is refused, and what it says", test_refused},
+              {"a directory that may not be entered", test_closed_directory},
               {"a miss is looked up again, a hit is kept", test_later},
               {"references are filled in", test_expand},
               {"a buffer with room is not moved", test_expand_in_place},
