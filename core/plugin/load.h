@@ -20,9 +20,13 @@ struct err;
 
 /* Only the path rules: ERR_REFUSED with the rule. */
 int plugin_check_path(const char *path, struct err *err);
-/* Loads and checks. *ret lives for ever. ERR_REFUSED, ERR_INVALID (not a plugin, or broken),
- * ERR_PROTOCOL (another ABI): "libfoo.so.1 is missing", "abi 1.0, this host has 0.1; rebuild it".
- */
+/* Loads the file and finds its descriptor, which nobody has looked at yet: for the worker that
+ * describes it. ERR_REFUSED (path rules), ERR_INVALID (not a plugin), ERR_NOT_FOUND (a library or
+ * a symbol that it needs is missing), ERR_IO (anything else that the loader says). */
+int plugin_open(const char *path, const struct gudgeon_plugin **ret, struct err *err);
+/* Loads and checks. *ret lives for ever. Codes as plugin_open, and ERR_PROTOCOL (another ABI):
+ * "needs libfoo.so.1, which is not installed", "made for ABI 1.0, this host has 0.1; rebuild it
+ * with this host's headers". */
 int plugin_load(const char *path, const struct gudgeon_plugin **ret, struct err *err);
 /* The component of a loaded plugin, or NULL: `kind` as "tools/1". */
 const gudgeon_component *plugin_component(const struct gudgeon_plugin *plugin, const char *kind,

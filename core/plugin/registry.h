@@ -17,12 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plugin/kind.h"
+
 struct err;
 struct schema;
-
-enum kind { KIND_MODEL, KIND_TOOLS, KIND_EXECUTOR, KIND_SINK, KIND_COUNT };
-/* "model", "tools", "executor", "sink". */
-const char *kind_name(enum kind kind);
 
 struct component_info {
     const struct plugin_info *plugin;
@@ -43,7 +41,7 @@ struct plugin_info {
     char *licence;
     unsigned abi_major, abi_minor;
     char *refused; /* why it cannot be used, one line; NULL = fine */
-    char *warning; /* e.g. an unknown kind that was passed over; NULL = none */
+    char *warning; /* one line, e.g. an unknown kind that was passed over; NULL = none */
     struct component_info *components;
     size_t component_count;
 };
@@ -59,6 +57,8 @@ struct registry;
 /* options may be NULL. Fails only when no directory at all can be read. */
 int registry_open(const struct registry_options *options, struct registry **ret, struct err *err);
 void registry_free(struct registry *registry);
+/* Directories that were asked for and cannot be read, one line; NULL = none. */
+const char *registry_warning(const struct registry *registry);
 size_t registry_count(const struct registry *registry);
 const struct plugin_info *registry_plugin(const struct registry *registry, size_t index);
 /* The component, or NULL with ERR_NOT_FOUND's text: `no model "opnai"; did you mean "openai"?`,
