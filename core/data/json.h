@@ -52,6 +52,11 @@ int json_read_first(gudgeon_str text, struct json_object **ret, size_t *ret_used
  * read. A double without source text gets the fewest digits that give it back; NaN and the
  * infinities, which JSON lacks, become null. The same value always gives the same bytes. */
 int json_write(struct buf *out, struct json_object *value);
+/* The beginning of a value, or of an object's key, as one line of JSON for people: it ends in "…"
+ * when there is more. */
+enum { JSON_PREVIEW_SIZE = 84 };
+void json_preview(struct json_object *value, char out[JSON_PREVIEW_SIZE]);
+void json_preview_key(const char *key, char out[JSON_PREVIEW_SIZE]);
 /* Equality as JSON Schema has it: numbers by value (1 = 1.0, exact at any size), objects without
  * order. */
 bool json_equal(struct json_object *a, struct json_object *b);

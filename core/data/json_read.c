@@ -294,10 +294,11 @@ static int read_key(struct reader *r)
     if (status < 0)
         return status;
     set_key(r, text);
-    if (!r->duplicates && json_object_object_get_ex(innermost(r), r->key.data, NULL))
-        return fail_at(r, start, ERR_INVALID, "the name \"%.100s\" stands twice in one object",
-                       r->key.data);
-    return 0;
+    if (r->duplicates || !json_object_object_get_ex(innermost(r), r->key.data, NULL))
+        return 0;
+    char name[JSON_PREVIEW_SIZE];
+    json_preview_key(r->key.data, name);
+    return fail_at(r, start, ERR_INVALID, "the name %s stands twice in one object", name);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */

@@ -16,6 +16,10 @@
 /* U+0000 within a key of a json_object (see json.h). */
 #define JSON_KEY_NUL "\xc0\x80"
 
+struct buf;
+/* Adds an object's key as the text that it stands for. */
+void json_add_key_text(struct buf *out, const char *key);
+
 static inline bool json_is_plain(unsigned char c)
 {
     return c >= 0x20 && c != '"' && c != '\\';

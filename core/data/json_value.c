@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "data/decimal.h"
+#include "data/json_text.h"
 
 void json_cleanup(struct json_object **value)
 {
@@ -35,6 +37,18 @@ const char *json_type_name(struct json_object *value)
     struct decimal number;
     decimal_of(value, &number);
     return decimal_is_integer(&number) ? "integer" : "number";
+}
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+void json_add_key_text(struct buf *out, const char *key)
+{
+    const char *nul;
+    for (; (nul = strstr(key, JSON_KEY_NUL)) != NULL; key = nul + strlen(JSON_KEY_NUL)) {
+        buf_add(out, key, (size_t)(nul - key));
+        buf_add_char(out, '\0');
+    }
+    buf_add_str(out, key);
 }
 
 /* ---- members ------------------------------------------------------------------------------- */

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "data/json_text.h"
 
 /* ---- scalars ------------------------------------------------------------------------------- */
@@ -159,6 +161,54 @@ int json_write(struct buf *out, struct json_object *value)
         return add_object(out, value);
     }
     return 0;
+}
+
+/* ---- previews ------------------------------------------------------------------------------ */
+
+/* Cuts what was written at JSON_PREVIEW_SIZE. The buffer's own cap is above that, so that text
+ * which just fits is told from text that was cut. */
+static void copy_preview(const struct buf *text, int status, char out[JSON_PREVIEW_SIZE])
+{
+    static const char dots[] = "…";
+    size_t len = text->len;
+    bool cut = status < 0 || len >= JSON_PREVIEW_SIZE;
+    if (cut && len > JSON_PREVIEW_SIZE - sizeof dots)
+        len = utf8_cut(text->data, JSON_PREVIEW_SIZE - sizeof dots);
+    memcpy(out, text->data, len);
+    memcpy(out + len, cut ? dots : "", cut ? sizeof dots : 1);
+}
+
+/* A long string gives its beginning, though it would not fit into the buffer. */
+static gudgeon_str cut_string(gudgeon_str text, bool *ret_cut)
+{
+    *ret_cut = text.len > JSON_PREVIEW_SIZE;
+    if (*ret_cut)
+        text.len = utf8_cut(text.ptr, JSON_PREVIEW_SIZE);
+    return text;
+}
+
+void json_preview(struct json_object *value, char out[JSON_PREVIEW_SIZE])
+{
+    struct buf text = BUF_INIT(8 * (size_t)JSON_PREVIEW_SIZE);
+    bool cut = false;
+    gudgeon_str string = cut_string(json_str(value), &cut);
+    int status =
+        string.ptr != NULL ? add_string(&text, string.ptr, string.len) : json_write(&text, value);
+    copy_preview(&text, cut ? ERR_LIMIT : status, out);
+    buf_fini(&text);
+}
+
+void json_preview_key(const char *key, char out[JSON_PREVIEW_SIZE])
+{
+    struct buf text = BUF_INIT(8 * (size_t)JSON_PREVIEW_SIZE);
+    bool cut;
+    gudgeon_str whole = cut_string(str_of(key), &cut);
+    CLEANUP(free_ptr) char *name = str_dup(whole);
+    int status = add_key(&text, name);
+    if (status == 0)
+        buf_truncate(&text, text.len - 1); /* the colon */
+    copy_preview(&text, cut ? ERR_LIMIT : status, out);
+    buf_fini(&text);
 }
 
 /* ---- the streaming writer -------------------------------------------------------------------- */

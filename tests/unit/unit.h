@@ -50,6 +50,14 @@ static inline int unit_run(const char *suite_name, const struct unit_row *rows, 
     static const struct unit_row rows_[] = {__VA_ARGS__};                                          \
     return unit_run(suite, rows_, COUNT_OF(rows_))
 
+/* The smallest stack of a thread, in bytes: what the plugin ABI promises. Sanitizers make frames
+ * several times as large. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNIT_SMALL_STACK ((size_t)2 << 20)
+#else
+#define UNIT_SMALL_STACK ((size_t)256 << 10)
+#endif
+
 /* CU_ASSERT_STRING_EQUAL that shows both texts. */
 #define CHECK_STR(actual, expected)                                                                \
     do {                                                                                           \

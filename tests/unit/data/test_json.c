@@ -218,8 +218,7 @@ static void test_deepest_on_small_stack(void)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    enum { SMALL_STACK = 256 << 10 }; /* what the ABI promises */
-    CU_ASSERT_EQUAL(pthread_attr_setstacksize(&attributes, SMALL_STACK), 0);
+    CU_ASSERT_EQUAL(pthread_attr_setstacksize(&attributes, UNIT_SMALL_STACK), 0);
     pthread_t thread;
     bool ok = false;
     CU_ASSERT_EQUAL(pthread_create(&thread, &attributes, use_deepest, &ok), 0);
