@@ -8,6 +8,7 @@
  * `fault`. The plugin is loaded from the build tree. One thread.
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,7 +62,7 @@ struct mock_model {
     int64_t deadline_ns; /* INT64_MAX = none */
     size_t stop_after;   /* deltas after which the plugin is told to stop; 0 = never */
     int cancel_fd;       /* an eventfd, or -1 */
-    bool cancelled;
+    atomic_bool cancelled;
 };
 
 /* Loads build/plugins/FILE.so and opens its first component; returns create's class, and its
