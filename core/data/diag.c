@@ -57,8 +57,8 @@ void diags_vadd(struct diags *diags, const char *file, struct diag_place place, 
                 va_list args)
 {
     CLEANUP(free_ptr) char *what = xvasprintf(format, args);
-    tidy(what);
     CLEANUP(free_ptr) char *line = make_line(file, place, what);
+    tidy(line);
     if (is_known(diags, line))
         return;
     diags->count++;

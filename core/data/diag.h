@@ -16,7 +16,7 @@
 
 enum {
     DIAGS_MAX = 50,
-    DIAG_LINE_MAX = 1024, /* bytes of `what`; longer ones end in "…" */
+    DIAG_LINE_MAX = 1024, /* bytes; longer ones end in "…" */
 };
 
 struct diag_place {
@@ -37,8 +37,8 @@ struct diags {
     }
 
 void diags_fini(struct diags *diags);
-/* line 0 = the file as a whole; column counts characters from 1. Control characters in the text
- * become spaces. */
+/* line 0 = the file as a whole; column counts characters from 1. Control characters become
+ * spaces. */
 void diags_add(struct diags *diags, const char *file, size_t line, size_t column,
                const char *format, ...) __attribute__((format(printf, 5, 6)));
 void diags_vadd(struct diags *diags, const char *file, struct diag_place place, const char *format,

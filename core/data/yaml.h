@@ -22,6 +22,7 @@
 struct buf;
 struct diags;
 struct err;
+struct json_object;
 struct json_writer;
 struct schema_node;
 
@@ -105,8 +106,10 @@ int yaml_number(gudgeon_str text, struct buf *out, struct err *err);
  */
 void yaml_to_json(struct yaml_node *node, const struct schema_node *schema,
                   struct json_writer *writer, struct diags *diags);
-/* The same for one scalar and a set of SCHEMA_* types. */
-void yaml_scalar_to_json(struct yaml_node *scalar, unsigned types, struct json_writer *writer,
-                         struct diags *diags);
+/* The other way: a tree that yaml_to_json makes the same value of, by any schema that the value
+ * fits. Its nodes stand in no line. ERR_LIMIT when it is nested deeper than yaml_to_json can write.
+ */
+int yaml_from_json(struct json_object *value, const char *file, struct yaml_node **ret,
+                   struct err *err);
 
 #endif

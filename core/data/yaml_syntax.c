@@ -32,7 +32,7 @@ static struct diag_place place_of(gudgeon_str text, size_t offset)
     return place;
 }
 
-/* YAML 1.2, c-printable (§5.1), and U+007F, which JSON has. */
+/* YAML 1.2, c-printable (§5.1). */
 static bool is_printable(uint32_t c)
 {
     if (c < 0x20)
@@ -268,6 +268,12 @@ static char *words_for(const yaml_parser_t *parser, bool *ret_begun)
     return xstrdup(problem);
 }
 
+static int tell(yaml_mark_t mark, const char *file, struct diags *diags, const char *words)
+{
+    diags_add(diags, file, mark.line + 1, mark.column + 1, "%s", words);
+    return ERR_INVALID;
+}
+
 int yaml_syntax_fault(const yaml_parser_t *parser, gudgeon_str text, const char *file,
                       struct diags *diags)
 {
@@ -279,21 +285,22 @@ int yaml_syntax_fault(const yaml_parser_t *parser, gudgeon_str text, const char 
                   "a tab is used for indentation; use spaces");
         return ERR_INVALID;
     }
-    if (parser->problem != NULL && offset < text.len &&
+    const char *at = offset < text.len ? text.ptr + offset : "";
+    if (offset > 0 && at[0] == '{' && at[-1] == '$')
+        return tell(mark, file, diags, "inside { } and [ ] a variable must be quoted: \"${…}\"");
+    if (parser->problem != NULL && at[0] != '\0' &&
         strcmp(parser->problem, "found character that cannot start any token") == 0) {
-        bool is_tab = text.ptr[offset] == '\t';
+        if (at[0] == '\t')
+            return tell(mark, file, diags, "a tab cannot stand here; use spaces");
         diags_add(diags, file, mark.line + 1, mark.column + 1,
-                  is_tab ? "a tab cannot stand here; use spaces"
-                         : "no value can start with \"%c\"; quote it",
-                  text.ptr[offset]);
+                  "no value can start with \"%c\"; quote it", at[0]);
         return ERR_INVALID;
     }
     bool begun;
     CLEANUP(free_ptr) char *words = words_for(parser, &begun);
-    if (begun)
-        diags_add(diags, file, mark.line + 1, mark.column + 1, "%s (begun in line %zu)", words,
-                  parser->context_mark.line + 1);
-    else
-        diags_add(diags, file, mark.line + 1, mark.column + 1, "%s", words);
+    if (!begun)
+        return tell(mark, file, diags, words);
+    diags_add(diags, file, mark.line + 1, mark.column + 1, "%s (begun in line %zu)", words,
+              parser->context_mark.line + 1);
     return ERR_INVALID;
 }
