@@ -143,6 +143,11 @@ include $(wildcard tests/*.mk)
 .PHONY: unit
 unit: $(UNIT_BIN)
 
+# What editors check agent definitions by; made from the loader's own table.
+.PHONY: schema
+schema: $(B)/tests/unit/agent/test_definition_schema
+	$< --write config/agent.schema.json
+
 # ---- the rest ------------------------------------------------------------------------------------
 
 .PHONY: format
@@ -159,6 +164,7 @@ help:
 	@echo 'make check          all tests, short forms'
 	@echo 'make unit           build the unit tests'
 	@echo 'make bench          measure start, CPU a step and memory beside bare libcurl'
+	@echo 'make schema         write config/agent.schema.json anew'
 	@echo 'make format         clang-format all sources'
 	@echo 'make clean          remove build/'
 	@echo 'SANITIZE=address,undefined | SANITIZE=thread, WERROR=1, CC, CFLAGS, PREFIX, DESTDIR'
