@@ -24,6 +24,9 @@ $(ABI)/gone/libgudgeon_absent.so: $(FLAGS_STAMP)
 $(ABI)/missing_library.so: $(ABI)/gone/libgudgeon_absent.so
 ABI_LIBS_missing_library = -L$(ABI)/gone -lgudgeon_absent
 
+# Bound late, unless whoever loads it asks for everything at once.
+ABI_LIBS_undefined_symbol = -Wl,-z,lazy
+
 # The tests of the loader also run the worker.
 .PHONY: fixtures
 fixtures: $(ABI_SO) $(B)/gudgeon-worker

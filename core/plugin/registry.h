@@ -9,7 +9,9 @@
  * or the installed directory), takes each NAME.so by the path rules, and gets its description:
  * from the cache when device, inode, size and mtime are those it was made from, else from a
  * gudgeon-worker run for that one file. A file that is refused stays in the list with the reason.
- * Of two plugins with one name the first on the path wins; the other is listed as shadowed.
+ * Of two plugins with one name the first on the path wins, also when it is refused: a broken file
+ * is not silently replaced by another one. The other is listed as shadowed. Of two plugins that
+ * offer one component the first wins as well, and the other gets a warning.
  * Everything is owned by the registry and immutable once it is open; thread-safe from then on.
  */
 

@@ -11,16 +11,15 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
+#ifndef __has_feature /* clang's */
+#define __has_feature(name) 0
+#endif
+
 /* A sanitiser reserves terabytes of address space. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-static const bool is_sanitised = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
     __has_feature(memory_sanitizer)
 static const bool is_sanitised = true;
-#else
-static const bool is_sanitised = false;
-#endif
 #else
 static const bool is_sanitised = false;
 #endif

@@ -24,13 +24,16 @@
 #include "plugin/registry.h"
 #include "sys/paths.h"
 
+#ifndef __has_feature /* clang's */
+#define __has_feature(name) 0
+#endif
+
 /* A sanitiser catches SIGSEGV before the host sees it. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define BAD_POINTER   "reading its descriptor ended the process; it said: *"
-#define OUT_OF_MEMORY NULL
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BAD_POINTER "reading its descriptor ended the process; it said: *"
 #else
-#define BAD_POINTER   "reading its descriptor crashed with SIGSEGV"
-#define OUT_OF_MEMORY "constructor crashed with SIGABRT"
+#define BAD_POINTER "reading its descriptor crashed with SIGSEGV"
 #endif
 
 struct row {
@@ -101,8 +104,9 @@ static const struct row rows[] = {
     {.name = "ctor_forge",
      .refused = "not a description of a plugin: no name, version or licence",
      .transient = true},
-    {.name = "ctor_memory", .refused = OUT_OF_MEMORY, .transient = true},
+    {.name = "ctor_memory", .refused = "constructor crashed with SIGABRT", .transient = true},
     {.name = "ctor_escape"},
+    {.name = "ctor_surroundings"},
 
     {.name = "name_mismatch",
      .refused = "calls itself \"another_name\", so its file must be another_name.so"},
@@ -247,6 +251,7 @@ static void check_made(const char *worker, const char *ordinary)
 
 int main(void)
 {
+    setenv("GUDGEON_SECRET_KEY", "not for plugins", 1);
     CLEANUP(free_ptr) char *worker = paths_worker();
     CLEANUP(free_ptr) char *root = xstrndup(worker, (size_t)(strrchr(worker, '/') - worker));
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -408,6 +408,7 @@ static void test_cache_not_asked(void)
     const char *const paths[] = {place.one};
     REGISTRY registry =
         open_with(&(struct registry_options){.paths = paths, .path_count = 1, .no_cache = true});
+    CU_ASSERT_PTR_NOT_NULL(find_plugin(registry, place.one, "ordinary.so"));
     CU_ASSERT_EQUAL(access(place.cache_file, F_OK), -1);
 }
 
@@ -434,6 +435,7 @@ static void test_cache_refusals(void)
     unlink(path);
     install(place.two, "plus_plus");
     REGISTRY registry = open_place(&place);
+    CU_ASSERT_PTR_NULL(find_plugin(registry, place.one, "no_ops.so"));
     CU_ASSERT_FALSE(file_has(place.cache_file, "no_ops"));
     CU_ASSERT(file_has(place.cache_file, "/ordinary.so\":"));
     CU_ASSERT(file_has(place.cache_file, "/plus_plus.so\":"));
