@@ -33,8 +33,8 @@ static int32_t check_texts(const struct rule *rule, const char *where, const gud
             continue;
         int32_t error_class = gudgeon_fail(
             call, GUDGEON_INVALID,
-            "script: %s.%s: ${%.*s} is neither last, user or task nor a group of `matches`; write "
-            "$${ for a literal ${",
+            "script: %s.%s: {{%.*s}} is neither last, user or task nor a group of `matches`; write "
+            "\\{{ for a literal {{",
             where, keys[i], (int)name.len, gudgeon_buf_str(&name).ptr);
         gudgeon_buf_free(&name);
         return error_class;

@@ -49,7 +49,7 @@
 const char config_schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"rules\"],\"properties\":{"
     "\"rules\":{\"type\":\"array\",\"description\":\"The first that fits answers.\",\"items\":"
-    OBJECT("When, and what then. Texts may hold ${0} to ${9}, ${NAME}, ${last}, ${user}, ${task}.",
+    OBJECT("When, and what then. Texts may hold {{0}} to {{9}}, {{NAME}}, {{last}}, {{user}}, {{task}}.",
         "\"when\":" WHEN ","
         "\"times\":" COUNT("1", "How often it may answer; default: always.") ","
         "\"once\":{\"type\":\"boolean\",\"description\":\"The same as times: 1.\"},"

@@ -11,9 +11,9 @@
  * in the messages as well: a reply of such a rule carries an opaque block with the rule's number.
  * Only a rule that fails (`error`) leaves no message behind; those are counted in the instance.
  *
- * Texts may hold ${0} to ${9} and ${NAME} (groups of `matches`), ${last} (the text that was
- * matched: the last message, or the tool result), ${user} (the last user message) and ${task} (the
- * first). "$${" is a literal "${".
+ * Texts may hold {{0}} to {{9}} and {{NAME}} (groups of `matches`), {{last}} (the text that was
+ * matched: the last message, or the tool result), {{user}} (the last user message) and {{task}}
+ * (the first). "\{{" is a literal "{{".
  */
 
 #include <gudgeon/json.h>

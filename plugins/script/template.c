@@ -90,18 +90,18 @@ static void add_value(gudgeon_str name, const struct match *match, gudgeon_buf *
 static int next_placeholder(gudgeon_str *rest, gudgeon_str *plain, gudgeon_str *name)
 {
     const char *at = rest->ptr, *end = at + rest->len;
-    const char *open = rest->len > 0 ? memmem(at, rest->len, "${", 2) : NULL;
-    const char *close = open != NULL ? memchr(open, '}', (size_t)(end - open)) : NULL;
+    const char *open = rest->len > 0 ? memmem(at, rest->len, "{{", 2) : NULL;
+    const char *close = open != NULL ? memmem(open, (size_t)(end - open), "}}", 2) : NULL;
     plain->ptr = at;
     if (close == NULL) {
         plain->len = rest->len;
         return 0;
     }
-    int escaped = open > at && open[-1] == '$';
+    int escaped = open > at && open[-1] == '\\';
     plain->len = (uint64_t)(open - at) - (uint64_t)escaped;
     *name =
         escaped ? (gudgeon_str){NULL, 0} : (gudgeon_str){open + 2, (uint64_t)(close - open - 2)};
-    rest->ptr = escaped ? open + 2 : close + 1;
+    rest->ptr = escaped ? open + 2 : close + 2;
     rest->len = (uint64_t)(end - rest->ptr);
     return 1;
 }
@@ -114,7 +114,7 @@ static void fill_text(gudgeon_str text, const struct match *match, gudgeon_buf *
         if (name.ptr != NULL)
             add_value(name, match, out);
         else
-            gudgeon_buf_puts(out, "${");
+            gudgeon_buf_puts(out, "{{");
     }
     gudgeon_buf_put(out, plain);
 }

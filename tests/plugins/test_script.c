@@ -64,11 +64,11 @@ static const struct row rows[] = {
      .message = "no rule fits turn 1, after the user message \"Hello, 42 worlds\""},
     {"groups by number and name, \\\\d as in Perl, case by flag",
      "{'rules':[{'when':{'matches':'(?i)hello, (\\\\d+) (?<what>\\\\w+)( more)?$'},"
-     "'say':'${1} ${what}|${0}|${3}|${2} $1 $${1}'}]}",
+     "'say':'{{1}} {{what}}|{{0}}|{{3}}|{{2}} $1 \\\\{{1}}'}]}",
      {HELLO},
-     .content = "[" T("42 worlds|Hello, 42 worlds||worlds $1 ${1}") "]"},
+     .content = "[" T("42 worlds|Hello, 42 worlds||worlds $1 {{1}}") "]"},
     {"texts of the conversation",
-     "{'rules':[{'say':'${task};${user};${last}'}]}",
+     "{'rules':[{'say':'{{task}};{{user}};{{last}}'}]}",
      {{"system", "[" T("s") "]", NULL},
       {"user", "[" T("a") "," T("b") "]", NULL},
       {"assistant", "[" T("c") "]", NULL},
@@ -79,7 +79,7 @@ static const struct row rows[] = {
      .content = "[" T("a\\nb;d;one\\ntwo") "]"},
     {"arguments are escaped and keep their digits",
      "{'rules':[{'when':{'matches':'(?s)(.*)'},'calls':[{'tool':'f','arguments':"
-     "{'q':'<${1}>','n':812345678901234567,'deep':[{'x':'${last}'},true,1.0],'y':{}}}]}]}",
+     "{'q':'<{{1}}>','n':812345678901234567,'deep':[{'x':'{{last}}'},true,1.0],'y':{}}}]}]}",
      {{"user", "[" T("say \\'hi\\'\\n\\\\ \\u00e9") "]", NULL}},
      .finish = GUDGEON_FINISH_CALLS,
      .content =
@@ -101,7 +101,7 @@ static const struct row rows[] = {
      .content = "[" T("u") "]"},
     {"a result of a tool, among several",
      "{'rules':[{'when':{'tool':'g','contains':'one'},'say':'no'},"
-     "{'when':{'tool':'g','matches':'t(wo)'},'say':'${1} ${last}'}]}",
+     "{'when':{'tool':'g','matches':'t(wo)'},'say':'{{1}} {{last}}'}]}",
      {HELLO,
       {"tool", RESULT("f", "one", "false"), NULL},
       {"tool", RESULT("g", "two", "false"), NULL}},
@@ -111,7 +111,7 @@ static const struct row rows[] = {
      {{"tool", RESULT("f", "one", "false"), NULL}, HELLO},
      .content = "[" T("yes") "]"},
     {"a result that is an error",
-     "{'rules':[{'when':{'is_error':false},'say':'no'},{'when':{'is_error':true},'say':'${last}'}]"
+     "{'rules':[{'when':{'is_error':false},'say':'no'},{'when':{'is_error':true},'say':'{{last}}'}]"
      "}",
      {HELLO, {"tool", RESULT("f", "broken", "true"), NULL}},
      .content = "[" T("broken") "]"},
@@ -153,7 +153,7 @@ static const struct row rows[] = {
      .content = "[" T("final") "]",
      .choice = GUDGEON_CHOICE_NONE},
     {"a refusal",
-     "{'rules':[{'refuse':'no ${last}'}]}",
+     "{'rules':[{'refuse':'no {{last}}'}]}",
      {HELLO},
      .finish = GUDGEON_FINISH_REFUSAL,
      .content = "[{'type':'refusal','text':'no Hello, 42 worlds'}]"},
@@ -163,7 +163,7 @@ static const struct row rows[] = {
      .finish = GUDGEON_FINISH_LENGTH},
     {"nothing said is an empty reply", "{'rules':[{}]}", {HELLO}, .content = "[]"},
     {"an error",
-     "{'rules':[{'error':{'class':'quota','status':429,'message':'no ${1}\\nleft','code':'q'},"
+     "{'rules':[{'error':{'class':'quota','status':429,'message':'no {{1}}\\nleft','code':'q'},"
      "'when':{'matches':'(\\\\d+)'}}]}",
      {HELLO},
      .class = GUDGEON_QUOTA,
@@ -250,12 +250,13 @@ static void test_refused(void)
         const char *config, *message;
     } refused[] = {
         {"{'rules':[{},{'when':{'matches':'(a'}}]}", "script: rules[1].when.matches: missing"},
-        {"{'rules':[{'say':'${1}'}]}", "script: rules[0].say: ${1} is neither"},
-        {"{'rules':[{'when':{'matches':'(a)'},'calls':[{'tool':'f','arguments':{'x':['${2}']}}]}]}",
-         "script: rules[0].calls: ${2} is neither"},
-        {"{'rules':[],'default':{'think':'${lst}'}}", "script: default.think: ${lst} is neither"},
-        {"{'rules':[{'when':{'matches':'(?<a>b)'},'error':{'message':'${b}'}}]}",
-         "script: rules[0].error: ${b} is neither"},
+        {"{'rules':[{'say':'{{1}}'}]}", "script: rules[0].say: {{1}} is neither"},
+        {"{'rules':[{'when':{'matches':'(a)'},'calls':[{'tool':'f','arguments':{'x':['{{2}}']}}]}]"
+         "}",
+         "script: rules[0].calls: {{2}} is neither"},
+        {"{'rules':[],'default':{'think':'{{lst}}'}}", "script: default.think: {{lst}} is neither"},
+        {"{'rules':[{'when':{'matches':'(?<a>b)'},'error':{'message':'{{b}}'}}]}",
+         "script: rules[0].error: {{b}} is neither"},
     };
     for (size_t i = 0; i < COUNT_OF(refused); i++) {
         struct mock_model model;
