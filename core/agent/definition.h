@@ -29,7 +29,7 @@ struct err;
 struct json_object;
 struct registry;
 
-enum action { ACTION_TOOLS };
+enum action_mode { ACTION_TOOLS };
 enum finish_mode { FINISH_ANSWER, FINISH_TOOL };
 enum approve { APPROVE_NEVER, APPROVE_ALWAYS, APPROVE_DESTRUCTIVE };
 
@@ -96,7 +96,7 @@ struct definition {
     size_t sink_count;
     struct input_entry *inputs;
     size_t input_count;
-    enum action action;
+    enum action_mode action;
     enum finish_mode finish;
     struct limits limits;
     int64_t tool_result_limit; /* context.tool_result_limit, bytes (32 KiB) */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/run_internal.h"
+
+#include "agent/listener.h"
+#include "agent/memory.h"
+#include "base/str.h"
+#include "data/json.h"
+#include "event/event.h"
+#include "event/journal.h"
+#include "plugin/sink.h"
+
+struct json_writer *emit_begin(struct run *run, enum event_type type)
+{
+    return journal_begin(run->journal, type, run->step.index);
+}
+
+static void tell(struct run *run, const struct event *event)
+{
+    pthread_mutex_lock(&run->listening);
+    run->last_seq = event->record.seq;
+    for (size_t i = 0; i < run->options.listener_count; i++) {
+        const struct listener *listener = &run->options.listeners[i];
+        if (listener->event != NULL)
+            listener->event(listener->payload, event);
+    }
+    pthread_mutex_unlock(&run->listening);
+    for (size_t i = 0; i < run->sink_count; i++)
+        sink_push(run->sinks[i], event->type_name, event->record.line);
+}
+
+/* What is not written has not happened, whatever state was reached in the meantime. */
+static int fail_unwritten(struct run *run, const struct err *err)
+{
+    run->state = RUN_LIVE;
+    buf_reset(&run->why);
+    return run_end(run, RUN_FAILED, "%s", err->text);
+}
+
+/* Memory is fed with the very bytes that stand in the journal, so that what is rebuilt after a
+ * crash cannot differ from what the live run saw. */
+int emit_commit(struct run *run)
+{
+    struct err err = {0};
+    struct record record;
+    if (journal_commit(run->journal, &record, &err) < 0)
+        return fail_unwritten(run, &err);
+    struct event event;
+    if (event_parse(record.line, &event, &err) < 0)
+        return run_end(run, RUN_FAILED, "journal: %s", err.text);
+    int status = memory_apply(run->memory, &event, &err);
+    tell(run, &event);
+    event_release(&event);
+    return status < 0 ? run_end(run, RUN_FAILED, "memory: %s", err.text) : 0;
+}
+
+int emit_message(struct run *run, const char *role, const char *why, const char *text)
+{
+    struct json_writer *writer = emit_begin(run, EVENT_MESSAGE_ADDED);
+    json_field_text(writer, "role", role);
+    json_field_text(writer, "why", why);
+    json_key(writer, "blocks");
+    json_begin_array(writer);
+    json_begin_object(writer);
+    json_field_text(writer, "type", "text");
+    json_field_text(writer, "text", text);
+    json_end_object(writer);
+    json_end_array(writer);
+    return emit_commit(run);
+}
+
+void emit_delta(struct run *run, const char *id, unsigned attempt, const gudgeon_delta *delta)
+{
+    pthread_mutex_lock(&run->listening);
+    struct listener_delta out = {
+        .run = run_id(run), .id = id, .attempt = attempt, .after = run->last_seq, .delta = delta};
+    for (size_t i = 0; i < run->options.listener_count; i++) {
+        const struct listener *listener = &run->options.listeners[i];
+        if (listener->delta != NULL)
+            listener->delta(listener->payload, &out);
+    }
+    pthread_mutex_unlock(&run->listening);
+}

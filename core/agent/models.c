@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "agent/models.h"
+
+#include <stdlib.h>
+
+#include "agent/definition.h"
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "plugin/call.h"
+#include "plugin/instance.h"
+#include "plugin/secrets.h"
+
+struct models {
+    const struct definition *definition;
+    struct instance_options shared;
+    size_t index; /* into definition->models */
+    struct model current;
+    char *label;
+};
+
+static void close_current(struct models *models)
+{
+    instance_close(models->current.instance);
+    models->current = (struct model){0};
+    free(TAKE(models->label));
+}
+
+static void ask_capabilities(struct model *model)
+{
+    model->can = GUDGEON_CAN_STREAM | GUDGEON_CAN_TOOLS | GUDGEON_CAN_CHOICE_NONE;
+    struct call *call = call_new(&(struct call_options){.deadline_ns = INT64_MAX});
+    if (instance_capabilities(model->instance, call, model->entry->model) == 0)
+        model->can = call_capabilities(call)->can;
+    model->scripted = model->can & GUDGEON_IS_SCRIPTED;
+    call_free(call);
+}
+
+static int open_at(struct models *models, size_t index, struct err *err)
+{
+    const struct model_entry *entry = &models->definition->models[index];
+    struct instance_options options = models->shared;
+    options.name = entry->entry.name;
+    options.config = str_of(entry->entry.config);
+    options.grant = str_of(entry->entry.grant);
+    /* A missing key shows now and not at the first request. */
+    CLEANUP(buf_fini) struct buf scratch = BUF_INIT(BUF_MAX_ANY);
+    struct instance *instance;
+    if (secrets_expand(options.secrets, options.config, &scratch, err) < 0 ||
+        instance_open(entry->entry.component, &options, &instance, err) < 0)
+        return err_prefix(err, "model \"%s\"", entry->entry.name);
+    close_current(models);
+    models->index = index;
+    models->label = entry->model[0] != '\0' ? xasprintf("%s %s", entry->entry.use, entry->model)
+                                            : xstrdup(entry->entry.use);
+    models->current = (struct model){.entry = entry, .instance = instance, .label = models->label};
+    ask_capabilities(&models->current);
+    return 0;
+}
+
+int models_open(const struct definition *definition, const struct instance_options *shared,
+                struct models **ret, struct err *err)
+{
+    struct models *models = xcalloc(1, sizeof *models);
+    models->definition = definition;
+    models->shared = *shared;
+    if (open_at(models, 0, err) < 0) {
+        models_free(models);
+        return err->code;
+    }
+    *ret = models;
+    return 0;
+}
+
+void models_free(struct models *models)
+{
+    if (models == NULL)
+        return;
+    close_current(models);
+    free(models);
+}
+
+const struct model *models_current(const struct models *models)
+{
+    return &models->current;
+}
+
+int models_fail_over(struct models *models, struct err *err)
+{
+    for (size_t i = models->index + 1; i < models->definition->model_count; i++)
+        if (open_at(models, i, err) == 0)
+            return 0;
+    return err_set(err, ERR_NOT_FOUND, "no further model is listed");
+}

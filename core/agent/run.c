@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loop. One turn of it is a step: the gate, the model, what it asks for, and the step's end.
+ * Everything that is learnt becomes an event before it is acted on (emit.c); the context of the
+ * next request is a fold over those events (memory.c).
+ */
+#include "agent/run_internal.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/definition.h"
+#include "agent/prompts.h"
+#include "agent/reply.h"
+#include "agent/toolbox.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "data/json.h"
+#include "event/journal.h"
+
+/* ---- how a run ends ---- */
+
+int run_end(struct run *run, enum run_state state, const char *format, ...)
+{
+    if (run->state != RUN_LIVE)
+        return RUN_ENDS;
+    run->state = state;
+    va_list args;
+    va_start(args, format);
+    buf_vaddf(&run->why, format, args);
+    va_end(args);
+    return RUN_ENDS;
+}
+
+int run_recover(struct run *run, const char *what)
+{
+    if (++run->recoveries > run->definition->limits.recoveries)
+        return run_end(run, RUN_STUCK, "%s, %lld times in a row", what, (long long)run->recoveries);
+    return 0;
+}
+
+int run_repeat(struct run *run, const char *digest)
+{
+    bool same = strcmp(run->repeat.digest, digest) == 0;
+    run->repeat.count = same ? run->repeat.count + 1 : 1;
+    memcpy(run->repeat.digest, digest, sizeof run->repeat.digest);
+    int64_t limit = run->definition->limits.repeats;
+    if (run->repeat.count < limit)
+        return 0;
+    if (run->repeat.count > limit)
+        return run_end(run, RUN_STUCK, "the same call gave the same result %lld times in a row",
+                       (long long)run->repeat.count);
+    CLEANUP(free_ptr) char *count = xasprintf("%lld", (long long)limit);
+    CLEANUP(free_ptr)
+    char *text = prompt_render("repeat", (struct prompt_value[]){{"count", count}, {NULL, NULL}});
+    return emit_message(run, "user", "repeat", text);
+}
+
+/* ---- steps ---- */
+
+static int open_step(struct run *run, enum step_kind kind)
+{
+    struct step *step = &run->step;
+    step->kind = kind;
+    step->index++;
+    step->number += kind == STEP_ACTION;
+    step->started_ns = clock_monotonic_ns();
+    step->deadline_ns = run->deadline_ns;
+    step->usage = (struct usage){0};
+    buf_reset(&step->error);
+    int64_t limit_ms = run->definition->limits.step_time_ms;
+    if (limit_ms > 0 && step->started_ns + limit_ms * NS_PER_MS < step->deadline_ns)
+        step->deadline_ns = step->started_ns + limit_ms * NS_PER_MS;
+
+    struct json_writer *writer = emit_begin(run, EVENT_STEP_STARTED);
+    json_field_text(writer, "kind", kind == STEP_FINAL ? "final" : "action");
+    if (kind == STEP_ACTION)
+        json_field_int(writer, "number", step->number);
+    return emit_commit(run);
+}
+
+/* Always, success or error. */
+static int close_step(struct run *run)
+{
+    struct step *step = &run->step;
+    const char *error = step->error.len > 0 ? step->error.data : run->why.data;
+    bool failed = step->error.len > 0 || run->state > RUN_SUCCESS;
+    int64_t duration_ns = clock_monotonic_ns() - step->started_ns;
+    struct json_writer *writer = emit_begin(run, EVENT_STEP_FINISHED);
+    json_field_text(writer, "then", run->state == RUN_LIVE ? "step" : "end");
+    if (failed)
+        json_field_text(writer, "error", error);
+    usage_write(writer, "usage", &step->usage);
+    json_field_int(writer, "duration_ms", duration_ns / NS_PER_MS);
+    int status = emit_commit(run);
+    struct err err = {0};
+    if (status == 0 && journal_sync(run->journal, &err) < 0)
+        status = run_end(run, RUN_FAILED, "%s", err.text);
+    return status;
+}
+
+/* A nudge: a built-in text that tells the model what was wrong, a bounded number of times. */
+static int nudge(struct run *run, const char *prompt, const char *what)
+{
+    if (run_recover(run, what) < 0)
+        return RUN_ENDS;
+    const char *finish = run->definition->finish == FINISH_TOOL ? "finish_tool" : "finish_answer";
+    CLEANUP(free_ptr) char *how = prompt_render(finish, NULL);
+    CLEANUP(free_ptr)
+    char *text = prompt_render(prompt, (struct prompt_value[]){{"finish", how}, {NULL, NULL}});
+    buf_addf(&run->step.error, "%s", what);
+    return emit_message(run, "user", prompt, text);
+}
+
+static int take_answer(struct run *run, const struct reply *reply)
+{
+    run->answer = xstrdup(reply->text.data);
+    return run_end(run, RUN_SUCCESS, "%s", "");
+}
+
+/* What a reply without calls to run means. */
+static int take_words(struct run *run, const struct reply *reply)
+{
+    bool cut = reply->finish == GUDGEON_FINISH_LENGTH;
+    if (reply->refused)
+        return run_end(run, RUN_REFUSED, "the model declined: %s",
+                       reply->refusal.len > 0 ? reply->refusal.data : reply->text.data);
+    if (reply->dropped.len > 0)
+        return nudge(run, "cut_calls", "the reply was cut inside a tool call");
+    if (cut)
+        return nudge(run, "cut_text", "the reply was cut at the output limit");
+    if (reply->empty)
+        return nudge(run, "nudge_empty", "the reply was empty");
+    if (run->definition->finish == FINISH_TOOL)
+        return nudge(run, "nudge_finish", "the reply had no tool call");
+    return take_answer(run, reply);
+}
+
+static int act_on(struct run *run, struct reply *reply)
+{
+    if (reply->call_count == 0)
+        return take_words(run, reply);
+    run->recoveries = 0;
+    return act(run, reply);
+}
+
+/* Infrastructure that makes a step run out of its time counts as a recovery, not as a model's
+ * mistake: nothing is said to the model. */
+static int after_lost_step(struct run *run)
+{
+    return run->state == RUN_LIVE ? run_recover(run, run->step.error.data) : RUN_ENDS;
+}
+
+static int relist_tools(struct run *run)
+{
+    bool changed;
+    struct err err = {0};
+    if (toolbox_refresh(run->toolbox, &changed, &err) < 0)
+        return run_end(run, RUN_FAILED, "%s", err.text);
+    if (!changed)
+        return 0;
+    toolbox_write(run->toolbox, emit_begin(run, EVENT_TOOLS_LISTED));
+    return emit_commit(run);
+}
+
+static void take_step(struct run *run)
+{
+    struct reply *reply = NULL;
+    if (open_step(run, STEP_ACTION) < 0)
+        return;
+    if (relist_tools(run) == 0) {
+        if (ask(run, &reply) == 0)
+            act_on(run, reply);
+        else
+            after_lost_step(run);
+    }
+    close_step(run);
+    reply_free(reply);
+}
+
+/* The steps are used up: one more request, for an answer from what is known. */
+static void force_answer(struct run *run)
+{
+    struct reply *reply = NULL;
+    CLEANUP(free_ptr) char *text = prompt_render("forced_final", NULL);
+    if (open_step(run, STEP_FINAL) < 0)
+        return;
+    const char *lack = NULL;
+    if (emit_message(run, "user", "forced_final", text) < 0)
+        return;
+    if (ask(run, &reply) < 0)
+        lack = run->why.len > 0 ? run->why.data : run->step.error.data;
+    else if (reply->refused)
+        lack = "the model declined to give one";
+    else if (reply->text.len == 0)
+        lack = "the model gave none";
+    else
+        run->answer = xstrdup(reply->text.data);
+    if (reply != NULL)
+        refuse_calls(run, reply, "The call was not run: no steps are left.");
+
+    if (run->state == RUN_LIVE || run->state == RUN_FAILED || run->state == RUN_CONTEXT_FULL) {
+        CLEANUP(free_ptr)
+        char *why = xasprintf("%lld steps used up%s%s", (long long)run->step.number,
+                              lack != NULL ? ", and no answer could be forced: " : "",
+                              lack != NULL ? lack : "");
+        run->state = RUN_LIVE;
+        buf_reset(&run->why);
+        run_end(run, RUN_MAX_STEPS, "%s", why);
+    }
+    close_step(run);
+    reply_free(reply);
+}
+
+/* Whether another step may be paid for. */
+static int gate(struct run *run)
+{
+    const struct limits *limits = &run->definition->limits;
+    if (cancel_is_set(&run->cancel))
+        return run_end(run, RUN_INTERRUPTED, "interrupted");
+    if (clock_monotonic_ns() >= run->deadline_ns)
+        return run_end(run, RUN_BUDGET, "limits.time is used up");
+    if (limits->tokens > 0 && usage_total(&run->usage) >= limits->tokens)
+        return run_end(run, RUN_BUDGET, "limits.tokens is used up: %lld of %lld",
+                       (long long)usage_total(&run->usage), (long long)limits->tokens);
+    return 0;
+}
+
+static int loop(struct run *run)
+{
+    while (run->state == RUN_LIVE && gate(run) == 0) {
+        if (run->step.number < run->definition->limits.steps)
+            take_step(run);
+        else
+            force_answer(run);
+    }
+    return run->state;
+}
+
+/* ---- the whole ---- */
+
+static int emit_finished(struct run *run)
+{
+    struct json_writer *writer = emit_begin(run, EVENT_RUN_FINISHED);
+    json_field_text(writer, "state", state_info(run->state)->name);
+    json_field_text(writer, "why", run->why.data);
+    if (run->answer != NULL)
+        json_field_text(writer, "answer", run->answer);
+    usage_write(writer, "usage", &run->usage);
+    json_field_int(writer, "steps", run->step.number);
+    json_field_int(writer, "duration_ms", run->result.duration_ms);
+    return emit_commit(run);
+}
+
+const struct run_result *run_execute(struct run *run)
+{
+    if (run_begin(run) == 0)
+        loop(run);
+    if (run->state == RUN_INTERRUPTED) {
+        json_field_text(emit_begin(run, EVENT_CONTROL), "what", "interrupt");
+        emit_commit(run);
+    }
+    run->step.index = 0;
+    run->result.duration_ms = (clock_monotonic_ns() - run->started_ns) / NS_PER_MS;
+    emit_finished(run);
+    run->result.state = run->state;
+    run->result.answer = run->answer;
+    run->result.why = run->why.data;
+    run->result.usage = run->usage;
+    run->result.steps = run->step.number;
+    return &run->result;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "agent/state.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/setup.h"
+#include "data/json.h"
+#include "event/reader.h"
+
+struct options {
+    bool json, full;
+};
+
+static const struct option_row rows[] = {
+    {"json", NULL, "the records as they stand in the journal", OPTION_FLAG,
+     offsetof(struct options, json)},
+    {"full", NULL, "whole texts and results instead of one line each", OPTION_FLAG,
+     offsetof(struct options, full)},
+};
+
+static int print_event(void *payload, const struct event *event)
+{
+    progress_event(payload, event);
+    return ferror(stdout);
+}
+
+static int print_record(void *payload, const struct event *event)
+{
+    (void)payload;
+    fwrite(event->record.line.ptr, 1, event->record.line.len, stdout);
+    fputc('\n', stdout);
+    return ferror(stdout);
+}
+
+static int run(const void *given, int argc, char **argv)
+{
+    (void)argc;
+    const struct options *options = given;
+    CLEANUP(free_ptr) char *directory = NULL;
+    int code = setup_run_directory(argv[0], &directory);
+    if (code != 0)
+        return code;
+    struct err err = {0};
+    struct reader_report report = {0};
+    struct progress progress;
+    progress_init(&progress, stdout, false);
+    progress.details = options->full;
+    int status =
+        reader_run(directory, options->json ? print_record : print_event, &progress, &report, &err);
+    progress_fini(&progress);
+    if (status < 0)
+        return command_error(1, "%s", err.text);
+    if (report.first[0] != '\0')
+        command_error(0, "log: %zu line(s) passed over; the first: %s", report.skipped,
+                      report.first);
+    return command_finish_output(0);
+}
+
+const struct command command_log = {
+    .name = "log",
+    .arguments = "RUN | last",
+    .summary = "Show what happened in a run",
+    .details = "RUN is a run's id, the beginning or the end of one, or \"last\".",
+    .options = rows,
+    .option_count = COUNT_OF(rows),
+    .options_size = sizeof(struct options),
+    .minimum = 1,
+    .maximum = 1,
+    .run = run,
+};

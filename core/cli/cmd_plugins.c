@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gudgeon/plugin.h>
+
+#include "agent/state.h"
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/command.h"
+#include "cli/setup.h"
+#include "cli/terminal.h"
+#include "data/json.h"
+#include "plugin/call.h"
+#include "plugin/instance.h"
+#include "plugin/registry.h"
+#include "plugin/secrets.h"
+#include "plugin/services.h"
+
+struct options {
+    struct option_list plugin_path;
+};
+
+static const struct option_row rows[] = {
+    PLUGIN_PATH_OPTION(struct options, plugin_path),
+};
+
+/* "model openai, tools files" */
+static void print_components(const struct plugin_info *plugin)
+{
+    for (size_t i = 0; i < plugin->component_count; i++)
+        printf("%s%s %s", i > 0 ? ", " : "", kind_name(plugin->components[i].kind),
+               plugin->components[i].name);
+}
+
+static void print_list(const struct registry *registry)
+{
+    struct terminal terminal = terminal_on(stdout);
+    for (size_t i = 0; i < registry_count(registry); i++) {
+        const struct plugin_info *plugin = registry_plugin(registry, i);
+        terminal_style(&terminal, plugin->refused ? STYLE_BAD : STYLE_BOLD);
+        printf("%-12s", plugin->name);
+        terminal_style(&terminal, STYLE_PLAIN);
+        printf(" %-9s ", plugin->version != NULL ? plugin->version : "-");
+        if (plugin->refused == NULL)
+            print_components(plugin);
+        else
+            printf("refused");
+        terminal_style(&terminal, STYLE_DIM);
+        printf("\n    %s\n", plugin->path);
+        terminal_style(&terminal, STYLE_PLAIN);
+        if (plugin->refused != NULL)
+            printf("    %s\n", plugin->refused);
+        if (plugin->warning != NULL)
+            printf("    note: %s\n", plugin->warning);
+    }
+}
+
+/* A property of the configuration as one line: name, type, default, what it is for. */
+static void print_property(const char *name, struct json_object *property, bool required)
+{
+    CLEANUP(buf_fini) struct buf type = BUF_INIT(BUF_MAX_ANY);
+    CLEANUP(buf_fini) struct buf fallback = BUF_INIT(BUF_MAX_ANY);
+    struct json_object *types = json_get(property, "type");
+    if (json_object_is_type(types, json_type_string))
+        buf_addf(&type, "%.*s", STR_ARG(json_str(types)));
+    else if (types != NULL)
+        json_write(&type, types);
+    struct json_object *value = json_get(property, "default");
+    if (value != NULL)
+        json_write(&fallback, value);
+    printf("    %-22s %-8s %.*s", name, type.data, STR_ARG(json_get_str(property, "description")));
+    if (required)
+        printf(" (required)");
+    else if (fallback.len > 0)
+        printf(" (%s)", fallback.data);
+    printf("\n");
+}
+
+static bool is_required(struct json_object *schema, const char *name)
+{
+    struct json_object *required = json_get(schema, "required");
+    size_t count =
+        json_object_is_type(required, json_type_array) ? json_object_array_length(required) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (str_is(json_str(json_object_array_get_idx(required, i)), name))
+            return true;
+    return false;
+}
+
+static void print_configuration(const struct component_info *component)
+{
+    CLEANUP(json_cleanup) struct json_object *schema = NULL;
+    if (component->config_schema == NULL ||
+        json_read_object(str_of(component->config_schema), &schema, NULL) < 0) {
+        printf("  configuration: none\n");
+        return;
+    }
+    printf("  configuration:\n");
+    struct json_object *properties = json_get(schema, "properties");
+    if (!json_object_is_type(properties, json_type_object))
+        return;
+    json_object_object_foreach(properties, name, property)
+        print_property(name, property, is_required(schema, name));
+}
+
+static void print_tool(void *payload, const gudgeon_tool *tool)
+{
+    struct terminal *terminal = payload;
+    static const struct {
+        unsigned flag;
+        const char *word;
+    } words[] = {{GUDGEON_TOOL_READ, "reads"},
+                 {GUDGEON_TOOL_IDEMPOTENT, "idempotent"},
+                 {GUDGEON_TOOL_DESTRUCTIVE, "destructive"}};
+    printf("    %-22.*s ", STR_ARG(tool->name));
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (tool->flags & words[i].flag)
+            printf("[%s] ", words[i].word);
+    terminal_line(terminal, tool->description, 200);
+    printf("\n");
+}
+
+/* The tools of an instance with no configuration; many components need one, and say so. */
+static void print_tools(const struct component_info *component)
+{
+    struct err err = {0};
+    struct terminal terminal = terminal_on(stdout);
+    struct instance *instance = NULL;
+    struct services *services = services_new();
+    struct secrets *secrets = secrets_new();
+    struct instance_options options = {.name = component->name,
+                                       .config = str_of("{}"),
+                                       .grant = str_of(component->needs),
+                                       .services = services,
+                                       .secrets = secrets};
+    if (instance_open(component, &options, &instance, &err) < 0) {
+        printf("  tools: not listed without a configuration (%s)\n", err.text);
+    } else {
+        struct call *call =
+            call_new(&(struct call_options){.deadline_ns = clock_monotonic_ns() + 10 * NS_PER_S});
+        printf("  tools:\n");
+        if (instance_list(instance, call, print_tool, &terminal) < 0)
+            printf("    (the list failed: %s)\n", call_error(call)->message);
+        call_free(call);
+    }
+    instance_close(instance);
+    secrets_free(secrets);
+    services_free(services);
+}
+
+static void print_component(const struct component_info *component)
+{
+    static const struct {
+        unsigned flag;
+        const char *word;
+    } flags[] = {{GUDGEON_CONCURRENT, "concurrent"},
+                 {GUDGEON_REPLICABLE, "replicable"},
+                 {GUDGEON_STATEFUL, "stateful"},
+                 {GUDGEON_REPLAYABLE, "replayable"},
+                 {GUDGEON_RELAYED, "relayed"}};
+    printf("\n%s %s: %s\n", kind_name(component->kind), component->name, component->summary);
+    for (size_t i = 0; i < COUNT_OF(flags); i++)
+        if (component->flags & flags[i].flag)
+            printf("  %s\n", flags[i].word);
+    printf("  needs: %s\n", component->needs != NULL ? component->needs : "nothing");
+    print_configuration(component);
+    if (component->kind == KIND_TOOLS)
+        print_tools(component);
+}
+
+static int print_plugin(const struct plugin_info *plugin)
+{
+    printf("%s %s\n  file: %s\n", plugin->name, plugin->version ? plugin->version : "",
+           plugin->path);
+    if (plugin->licence != NULL)
+        printf("  licence: %s\n  abi: %u.%u\n", plugin->licence, plugin->abi_major,
+               plugin->abi_minor);
+    if (plugin->warning != NULL)
+        printf("  note: %s\n", plugin->warning);
+    if (plugin->refused != NULL) {
+        printf("  refused: %s\n", plugin->refused);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; i < plugin->component_count; i++)
+        print_component(&plugin->components[i]);
+    return 0;
+}
+
+static int print_named(const struct registry *registry, const char *name)
+{
+    const char *names[256];
+    size_t count = 0;
+    for (size_t i = 0; i < registry_count(registry); i++) {
+        const struct plugin_info *plugin = registry_plugin(registry, i);
+        if (strcmp(plugin->name, name) == 0)
+            return print_plugin(plugin);
+        if (count < COUNT_OF(names))
+            names[count++] = plugin->name;
+    }
+    const char *nearest = nearest_name(name, names, count);
+    return command_error(EXIT_USAGE, "plugins: no plugin \"%s\"%s%s%s; gudgeon plugins lists them",
+                         name, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                         nearest ? "\"?" : "");
+}
+
+static int run(const void *given, int argc, char **argv)
+{
+    const struct options *options = given;
+    struct registry *registry = NULL;
+    int code = setup_registry(&options->plugin_path, &registry);
+    if (code != 0)
+        return code;
+    if (argc == 0)
+        print_list(registry);
+    else
+        code = print_named(registry, argv[0]);
+    registry_free(registry);
+    return command_finish_output(code);
+}
+
+const struct command command_plugins = {
+    .name = "plugins",
+    .arguments = "[NAME]",
+    .summary = "List the plugins, or show one: its configuration, tools and needs",
+    .details = "A plugin that is refused is listed with the reason.",
+    .options = rows,
+    .option_count = COUNT_OF(rows),
+    .options_size = sizeof(struct options),
+    .maximum = 1,
+    .run = run,
+};

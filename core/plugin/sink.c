@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin/sink.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "plugin/call.h"
+#include "plugin/instance.h"
+#include "sys/cancel.h"
+
+enum {
+    QUEUE_BYTES_MAX = 16 << 20,
+    EVENT_TIME_S = 10, /* for one event, and for a flush */
+    CLOSE_TIME_S = 5,  /* for all that is queued when the run ends */
+};
+
+struct item {
+    struct item *next;
+    char *type;
+    char *line;
+    size_t len;
+};
+
+struct sink {
+    struct instance *instance;
+    struct instance_options options;
+    char *name;
+    char *run;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct item *first, **last;
+    size_t queued_bytes;
+    size_t dropped;
+    bool closing, disabled;
+    int64_t close_deadline_ns;
+    struct cancel cancel;
+};
+
+static void say(struct sink *sink, const char *text)
+{
+    if (sink->options.on_log != NULL)
+        sink->options.on_log(sink->options.payload, sink->name, GUDGEON_LOG_WARN, text);
+}
+
+static void item_free(struct item *item)
+{
+    free(item->type);
+    free(item->line);
+    free(item);
+}
+
+static struct item *unlink_first(struct sink *sink)
+{
+    struct item *item = sink->first;
+    sink->first = item->next;
+    if (sink->first == NULL)
+        sink->last = &sink->first;
+    sink->queued_bytes -= item->len;
+    return item;
+}
+
+/* The next item, waiting for one; NULL once closing and nothing is left, or no time for it. */
+static struct item *take(struct sink *sink)
+{
+    pthread_mutex_lock(&sink->lock);
+    while (sink->first == NULL && !sink->closing)
+        pthread_cond_wait(&sink->changed, &sink->lock);
+    bool late = sink->closing && clock_monotonic_ns() > sink->close_deadline_ns;
+    while (late && sink->first != NULL) {
+        item_free(unlink_first(sink));
+        sink->dropped++;
+    }
+    struct item *item = sink->first != NULL ? unlink_first(sink) : NULL;
+    pthread_mutex_unlock(&sink->lock);
+    return item;
+}
+
+static struct call *new_call(struct sink *sink)
+{
+    return call_new(&(struct call_options){
+        .parent = &sink->cancel,
+        .deadline_ns = clock_monotonic_ns() + EVENT_TIME_S * NS_PER_S,
+    });
+}
+
+static void disable(struct sink *sink, struct call *call, int status)
+{
+    const char *message = call_error(call)->message;
+    CLEANUP(free_ptr)
+    char *text = xasprintf("sink disabled for this run: %s",
+                           message[0] != '\0' ? message : err_name(status));
+    say(sink, text);
+    pthread_mutex_lock(&sink->lock);
+    sink->disabled = true;
+    pthread_mutex_unlock(&sink->lock);
+}
+
+static void deliver(struct sink *sink, const struct item *item)
+{
+    gudgeon_event event = {
+        .size = sizeof event,
+        .run = str_of(sink->run),
+        .type = str_of(item->type),
+        .json = {item->line, item->len},
+    };
+    struct call *call = new_call(sink);
+    int status = instance_event(sink->instance, call, &event);
+    if (status < 0 && status != ERR_RETRY)
+        disable(sink, call, status);
+    call_free(call);
+}
+
+static void *serve(void *payload)
+{
+    struct sink *sink = payload;
+    struct item *item;
+    while ((item = take(sink)) != NULL) {
+        if (!sink->disabled)
+            deliver(sink, item);
+        item_free(item);
+    }
+    struct call *call = new_call(sink);
+    if (!sink->disabled)
+        instance_flush(sink->instance, call);
+    call_free(call);
+    return NULL;
+}
+
+int sink_open(const struct component_info *component, const struct instance_options *options,
+              const char *run, struct sink **ret, struct err *err)
+{
+    struct instance *instance;
+    if (instance_open(component, options, &instance, err) < 0)
+        return err_prefix(err, "sink \"%s\"", options->name);
+    struct sink *sink = xcalloc(1, sizeof *sink);
+    sink->instance = instance;
+    sink->options = *options;
+    sink->name = xstrdup(options->name);
+    sink->run = xstrdup(run);
+    sink->last = &sink->first;
+    pthread_mutex_init(&sink->lock, NULL);
+    pthread_cond_init(&sink->changed, NULL);
+    cancel_init(&sink->cancel, NULL);
+    if (pthread_create(&sink->thread, NULL, serve, sink) != 0)
+        abort();
+    *ret = sink;
+    return 0;
+}
+
+void sink_push(struct sink *sink, const char *type, gudgeon_str line)
+{
+    pthread_mutex_lock(&sink->lock);
+    if (sink->disabled || sink->queued_bytes + line.len > QUEUE_BYTES_MAX) {
+        sink->dropped += !sink->disabled;
+        pthread_mutex_unlock(&sink->lock);
+        return;
+    }
+    struct item *item = xcalloc(1, sizeof *item);
+    item->type = xstrdup(type);
+    item->line = str_dup(line);
+    item->len = line.len;
+    sink->queued_bytes += item->len;
+    *sink->last = item;
+    sink->last = &item->next;
+    pthread_cond_signal(&sink->changed);
+    pthread_mutex_unlock(&sink->lock);
+}
+
+void sink_close(struct sink *sink)
+{
+    if (sink == NULL)
+        return;
+    pthread_mutex_lock(&sink->lock);
+    sink->closing = true;
+    sink->close_deadline_ns = clock_monotonic_ns() + CLOSE_TIME_S * NS_PER_S;
+    pthread_cond_signal(&sink->changed);
+    pthread_mutex_unlock(&sink->lock);
+    pthread_join(sink->thread, NULL);
+    if (sink->dropped > 0) {
+        CLEANUP(free_ptr)
+        char *text = xasprintf("%zu event(s) dropped: the sink was too slow", sink->dropped);
+        say(sink, text);
+    }
+    instance_close(sink->instance);
+    cancel_fini(&sink->cancel);
+    pthread_cond_destroy(&sink->changed);
+    pthread_mutex_destroy(&sink->lock);
+    free(sink->name);
+    free(sink->run);
+    free(sink);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef GUDGEON_SYS_SIGNALS_H
+#define GUDGEON_SYS_SIGNALS_H
+
+/*
+ * SIGINT and SIGTERM as a cancel: the first asks to stop, the second ends the process at once.
+ *
+ * signals_start blocks them in the calling thread (so call it before any other thread exists) and
+ * waits for them on a thread of its own; nothing runs in a signal handler. SIGPIPE is ignored from
+ * then on; children get the default back from sys/proc. For the commands' mains only.
+ */
+
+struct cancel;
+
+void signals_start(struct cancel *cancel);
+
+#endif
