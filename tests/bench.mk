@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+
+$(B)/tests/bench/floor: tests/bench/floor.c $(FLAGS_STAMP)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(call pkg_cflags,libcurl) $(ALL_LDFLAGS) -o $@ $< \
+	    $(call pkg_libs,libcurl)
+
+.PHONY: bench
+bench: all $(B)/tests/bench/floor
+	@B=$(B) tests/bench/bench.py

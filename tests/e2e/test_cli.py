@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The command line: usage, faults of definitions, output, exit codes."""
+import os
+import subprocess
+
+from harness import case, main, of_type
+
+AGENT = """\
+agent: test
+model:
+  use: script
+  rules:
+    - when: {contains: "hello"}
+      say: "Hello yourself."
+    - say: "I have no rule for that."
+"""
+
+
+@case("no command prints the overview and is a usage error")
+def _(t):
+    r = t.gudgeon()
+    t.equal(r.code, 2)
+    t.contains(r.out, "gudgeon run")
+
+
+@case("the help prints every final state with its exit code")
+def _(t):
+    r = t.gudgeon("help")
+    t.equal(r.code, 0)
+    for word in ("success", "failed", "max_steps", "budget", "stuck", "context_full", "refused",
+                 "interrupted"):
+        t.contains(r.out, word)
+
+
+USAGE = [
+    (["rnu"], 'no command "rnu"; did you mean "run"?'),
+    (["run"], "usage: gudgeon run AGENT"),
+    (["run", "agent.yaml"], "no task"),
+    (["run", "agent.yaml", ""], "the task is empty"),
+    (["run", "--jsno", "agent.yaml", "x"], "no option --jsno; did you mean --json"),
+    (["run", "--set"], "needs a value"),
+    (["run", "agent.yaml", "x", "--input", "folder=1"], 'no input "folder"'),
+    (["run", "agent.yaml", "x", "--max-steps", "0"], "limits.steps"),
+    (["run", "missing.yaml", "x"], "missing.yaml"),
+    (["log", "nothing"], "nothing"),
+    (["plugins", "opnai"], 'did you mean "openai"?'),
+    (["help", "nothing"], 'no command "nothing"'),
+]
+
+
+@case("wrong command lines: one line that says what to do, exit code 2")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    for args, message in USAGE:
+        r = t.gudgeon(*args)
+        t.equal((args, r.code), (args, 2))
+        t.contains(r.err, message)
+        t.equal((args, len(r.err.splitlines())), (args, 1))
+    t.equal(t.runs(), [])
+
+
+@case("an agent answers; the answer alone is on standard output")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    r = t.gudgeon("run", "agent.yaml", "say hello")
+    t.equal((r.code, r.out), (0, "Hello yourself.\n"))
+    t.contains(r.err, "scripted")
+    t.contains(r.err, "success")
+
+
+@case("--quiet prints nothing but the answer")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    r = t.gudgeon("run", "--quiet", "agent.yaml", "say hello")
+    t.equal((r.code, r.out, r.err), (0, "Hello yourself.\n", ""))
+
+
+@case("the task comes from standard input with -")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    r = t.gudgeon("run", "agent.yaml", "-", input="a long\nhello\n\n")
+    t.equal((r.code, r.out), (0, "Hello yourself.\n"))
+    t.equal(of_type(t.journal(), "run.started")[0]["task"], "a long\nhello")
+
+
+@case("a task that is no UTF-8 is made safe")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    r = t.gudgeon("run", "agent.yaml", "-", input=b"hello \xff\xfe")
+    t.equal(r.code, 0)
+    t.equal(of_type(t.journal(), "run.started")[0]["task"], "hello \ufffd\ufffd")
+
+
+@case("--json prints the journal's records as they are written")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    r = t.gudgeon("run", "--json", "--quiet", "agent.yaml", "say hello")
+    t.equal(r.code, 0)
+    t.equal(r.out, (t.runs()[-1] / "journal.jsonl").read_text())
+
+
+@case("a definition's faults are all told, each with its place, and nothing runs")
+def _(t):
+    t.write("bad.yaml", "agent: Not Legal\nmodle: {use: script}\nlimits:\n  steps: many\n")
+    r = t.gudgeon("run", "bad.yaml", "x")
+    t.equal(r.code, 2)
+    lines = r.err.splitlines()
+    t.true(len(lines) >= 3, r.err)
+    for line in lines:
+        t.true(line.startswith(("bad.yaml:", str(t.dir))) or "bad.yaml:" in line, line)
+    t.contains(r.err, 'did you mean "model"')
+    t.equal(t.runs(), [])
+
+
+@case("check says that a good file has no faults")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    r = t.gudgeon("check", "agent.yaml")
+    t.equal(r.code, 0)
+    t.contains(r.out, "no faults")
+
+
+@case("runs and log show the run")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    t.gudgeon("run", "agent.yaml", "say hello")
+    r = t.gudgeon("runs")
+    t.equal(r.code, 0)
+    t.contains(r.out, t.runs()[-1].name)
+    t.contains(r.out, "success")
+    r = t.gudgeon("log", "last")
+    t.equal(r.code, 0)
+    t.contains(r.out, "Hello yourself.")
+    r = t.gudgeon("log", "--json", "last")
+    t.equal(r.out, (t.runs()[-1] / "journal.jsonl").read_text())
+
+
+@case("everything works without HOME, under env -i")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    t.env = {k: v for k, v in t.env.items() if k not in ("HOME", "LANG", "GUDGEON_CACHE_DIR")}
+    t.env["PATH"] = "/usr/bin"
+    r = t.gudgeon("run", "agent.yaml", "say hello")
+    t.equal((r.code, r.out), (0, "Hello yourself.\n"))
+
+
+@case("a closed standard output is told, not a crash")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    full = os.open("/dev/full", os.O_WRONLY)
+    process = subprocess.run([str(__import__("harness").GUDGEON), "run", "--quiet", "agent.yaml",
+                              "say hello"], cwd=t.dir, env=t.env, stdout=full,
+                             stderr=subprocess.PIPE)
+    os.close(full)
+    t.equal(process.returncode, 1)
+    t.contains(process.stderr.decode(), "standard output cannot be written")
+
+
+@case("text from a model cannot steer the terminal")
+def _(t):
+    t.write("agent.yaml", 'agent: a\nmodel: {use: script, rules: [{say: "\\e[31mred\\a"}]}\n')
+    r = t.gudgeon("run", "agent.yaml", "x")
+    t.true("\x1b" not in r.err, r.err)
+
+
+main("cli")
