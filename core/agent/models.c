@@ -37,6 +37,14 @@ static void ask_capabilities(struct model *model)
     call_free(call);
 }
 
+/* A scripted backend calls itself so wherever its name shows. */
+static char *make_label(const struct model *model)
+{
+    const struct model_entry *entry = model->entry;
+    return xasprintf("%s%s%s%s", entry->entry.use, entry->model[0] != '\0' ? " " : "", entry->model,
+                     model->scripted ? " (scripted: no language model)" : "");
+}
+
 static int open_at(struct models *models, size_t index, struct err *err)
 {
     const struct model_entry *entry = &models->definition->models[index];
@@ -52,10 +60,10 @@ static int open_at(struct models *models, size_t index, struct err *err)
         return err_prefix(err, "model \"%s\"", entry->entry.name);
     close_current(models);
     models->index = index;
-    models->label = entry->model[0] != '\0' ? xasprintf("%s %s", entry->entry.use, entry->model)
-                                            : xstrdup(entry->entry.use);
-    models->current = (struct model){.entry = entry, .instance = instance, .label = models->label};
+    models->current = (struct model){.entry = entry, .instance = instance};
     ask_capabilities(&models->current);
+    models->label = make_label(&models->current);
+    models->current.label = models->label;
     return 0;
 }
 

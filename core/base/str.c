@@ -44,25 +44,36 @@ char *str_dup(gudgeon_str text)
     return xstrndup(text.ptr, text.len);
 }
 
-/* Levenshtein distance, one row at a time. */
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters to insert, delete, change or swap with their neighbour (optimal string alignment). */
 static size_t edit_distance(const char *a, const char *b)
 {
-    size_t row[NAME_MAX_COMPARED + 1];
+    size_t rows[3][NAME_MAX_COMPARED + 1];
     size_t b_len = strlen(b);
     for (size_t j = 0; j <= b_len; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
+        rows[0][j] = j;
+    size_t i = 1;
+    for (; a[i - 1] != '\0'; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= b_len; j++) {
-            bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            size_t change = diagonal + !same;
-            diagonal = row[j];
-            size_t insert_or_delete = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
-            row[j] = change < insert_or_delete ? change : insert_or_delete;
+            row[j] = least(above[j], row[j - 1]) + 1;
+            row[j] = least(row[j], above[j - 1] + !same_letter(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1]))
+                row[j] = least(row[j], above2[j - 2] + 1);
         }
     }
-    return row[b_len];
+    return rows[(i - 1) % 3][b_len];
 }
 
 const char *nearest_name(const char *text, const char *const *names, size_t count)

@@ -1,75 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/str.h"
-
-#include <stdlib.h>
-
 #include "base/err.h"
+#include "base/str.h"
 #include "unit.h"
 
-static void test_sizes(void)
+static void test_nearest(void)
+{
+    static const char *const names[] = {"run",  "check",   "plugins", "log",
+                                        "runs", "version", "help"};
+    static const struct {
+        const char *text, *nearest;
+    } rows[] = {
+        {"rnu", "run"},         {"chekc", "check"}, {"plugin", "plugins"}, {"LOG", "log"},
+        {"versoin", "version"}, {"x", NULL},        {"sessions", NULL},    {"", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *nearest = nearest_name(rows[i].text, names, COUNT_OF(names));
+        if (rows[i].nearest == NULL)
+            CU_ASSERT_PTR_NULL(nearest);
+        else
+            CHECK_STR(nearest, rows[i].nearest);
+    }
+    char long_name[200];
+    memset(long_name, 'a', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    CU_ASSERT_PTR_NULL(nearest_name(long_name, names, COUNT_OF(names)));
+}
+
+static void test_units(void)
 {
     static const struct {
-        int64_t bytes;
         const char *text;
-    } rows[] = {{0, "0"},          {1, "1"},
-                {1000, "1000"},    {1024, "1KiB"},
-                {1536, "1536"},    {64 << 10, "64KiB"},
-                {1 << 20, "1MiB"}, {INT64_C(5) << 30, "5GiB"}};
+        int64_t bytes, ms; /* -1 = refused */
+    } rows[] = {
+        {"512", 512, 512000},
+        {"64KiB", 65536, -1},
+        {"2GiB", INT64_C(2) << 30, -1},
+        {"0", 0, 0},
+        {"250ms", -1, 250},
+        {"30s", -1, 30000},
+        {"10m", -1, 600000},
+        {"2h", -1, 7200000},
+        {"1d", -1, 86400000},
+        {"1.5s", -1, -1},
+        {"-1", -1, -1},
+        {"", -1, -1},
+        {"10 s", -1, -1},
+        {"99999999999999999999", -1, -1},
+        {"9223372036854775807GiB", -1, -1},
+        {"9223372036854775807d", -1, -1},
+    };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        CLEANUP(free_ptr) char *text = format_size(rows[i].bytes);
-        int64_t bytes = -1;
-        CHECK_STR(text, rows[i].text);
-        CU_ASSERT(parse_size(text, &bytes, NULL) == 0 && bytes == rows[i].bytes);
+        int64_t bytes = -1, ms = -1;
+        struct err err;
+        parse_size(rows[i].text, &bytes, &err);
+        parse_duration(rows[i].text, &ms, &err);
+        CU_ASSERT_EQUAL(bytes, rows[i].bytes);
+        CU_ASSERT_EQUAL(ms, rows[i].ms);
     }
 }
 
-static void test_durations(void)
+static void test_errors_are_one_line(void)
 {
-    static const struct {
-        int64_t ms;
-        const char *text;
-    } rows[] = {{0, "0ms"},        {250, "250ms"},
-                {1500, "1500ms"},  {1000, "1s"},
-                {60000, "1m"},     {90000, "90s"},
-                {3600000, "1h"},   {86400000, "1d"},
-                {90000000, "25h"}, {INT64_MAX, "9223372036854775807ms"}};
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        CLEANUP(free_ptr) char *text = format_duration(rows[i].ms);
-        int64_t ms = -1;
-        CHECK_STR(text, rows[i].text);
-        CU_ASSERT(parse_duration(text, &ms, NULL) == 0 && ms == rows[i].ms);
-    }
-}
-
-static void test_refused(void)
-{
-    static const char *const sizes[] = {
-        "", "B", "-1", "1.5KiB", "64KB", "1 KiB", "9223372036854775807KiB", "99999999999999999999"};
-    static const char *const durations[] = {"", "s", "-1s", "1.5s", "5 s", "5w"};
-    int64_t number;
-    for (size_t i = 0; i < COUNT_OF(sizes); i++)
-        CU_ASSERT_EQUAL(parse_size(sizes[i], &number, NULL), ERR_INVALID);
-    for (size_t i = 0; i < COUNT_OF(durations); i++)
-        CU_ASSERT_EQUAL(parse_duration(durations[i], &number, NULL), ERR_INVALID);
-}
-
-static void test_near_names(void)
-{
-    static const char *const names[] = {"model", "tools", "sinks", "approve"};
-    static const struct {
-        const char *text, *near;
-    } rows[] = {{"modle", "model"},    {"TOOLS", "tools"}, {"sink", "sinks"},
-                {"aprove", "approve"}, {"what", NULL},     {"", NULL}};
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const char *near = nearest_name(rows[i].text, names, COUNT_OF(names));
-        CU_ASSERT_EQUAL(near == NULL, rows[i].near == NULL);
-        if (near != NULL && rows[i].near != NULL)
-            CHECK_STR(near, rows[i].near);
-    }
+    struct err err = {0};
+    char big[4000];
+    memset(big, 'x', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    CU_ASSERT_EQUAL(err_set(&err, ERR_IO, "a\nb\033[31m%s", big), ERR_IO);
+    CU_ASSERT_PTR_NULL(strpbrk(err.text, "\n\033"));
+    CU_ASSERT(ends_with(err.text, "…"));
+    CU_ASSERT(strlen(err.text) < sizeof err.text);
+    err_set(&err, ERR_LIMIT, "inner");
+    CU_ASSERT_EQUAL(err_prefix(&err, "agent \"%s\"", "x"), ERR_LIMIT);
+    CHECK_STR(err.text, "agent \"x\": inner");
+    CU_ASSERT_EQUAL(err_set(NULL, ERR_BUSY, "nobody reads this"), ERR_BUSY);
 }
 
 int main(void)
 {
-    UNIT_MAIN("str", {"sizes, and back", test_sizes}, {"durations, and back", test_durations},
-              {"what is no size or duration", test_refused}, {"near names", test_near_names});
+    UNIT_MAIN("str", {"near names", test_nearest}, {"sizes and durations", test_units},
+              {"an error is one line and fits", test_errors_are_one_line});
 }
