@@ -43,7 +43,7 @@ USAGE = [
     (["run", "agent.yaml", "x", "--input", "folder=1"], 'no input "folder"'),
     (["run", "agent.yaml", "x", "--max-steps", "0"], "limits.steps"),
     (["run", "missing.yaml", "x"], "missing.yaml"),
-    (["log", "nothing"], "nothing"),
+    (["log", "nothing"], "no runs"),
     (["plugins", "opnai"], 'did you mean "openai"?'),
     (["help", "nothing"], 'no command "nothing"'),
 ]
