@@ -28,15 +28,18 @@ enum {
 struct journal {
     const struct journal_io *io;
     enum journal_sync sync;
-    char *directory;
-    char *path; /* of journal.jsonl */
+    char *runs;
+    char *directory; /* RUNS/<id> */
+    char *path;      /* of journal.jsonl */
     char run_id[RUN_ID_MAX + 1];
     int fd;
     int lock_fd;
 
-    int64_t end;       /* size of the file: where the last whole record ends */
-    int64_t seq;       /* of the last record */
-    bool unsynced;     /* something was written since the last fdatasync */
+    int64_t end;         /* size of the file: where the last whole record ends */
+    int64_t seq;         /* of the last record */
+    bool unsynced;       /* something was written since the last fdatasync */
+    bool names_unsynced; /* nor are the directory entries that lead to the file on disk */
+    bool runs_is_new;
     struct err failed; /* why nothing more is written; code 0 = it is well */
 
     int64_t opened_ns;  /* monotonic */
@@ -73,6 +76,38 @@ static int fail_errno(struct journal *journal, int errnum, struct err *err)
 {
     char text[128];
     return fail(journal, ERR_IO, strerror_r(errnum, text, sizeof text), err);
+}
+
+/* ---- becoming durable ---- */
+
+static int sync_directory(const struct journal *journal, const char *path)
+{
+    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 || journal->io->fsync(fd) < 0 ? errno : 0;
+}
+
+/* A file is as durable as the directory entries on the way to it. */
+static int sync_names(const struct journal *journal)
+{
+    int errnum = sync_directory(journal, journal->directory);
+    if (errnum == 0)
+        errnum = sync_directory(journal, journal->runs);
+    if (errnum != 0 || !journal->runs_is_new)
+        return errnum;
+    CLEANUP(free_ptr) char *parent = xasprintf("%s/..", journal->runs);
+    return sync_directory(journal, parent);
+}
+
+/* Puts all that was written on disk; 0 or an errno value. The names wait for the first time this
+ * is due: a run that has nothing durable yet needs no durable name, and starts the sooner. */
+static int make_durable(struct journal *journal)
+{
+    if (journal->io->fdatasync(journal->fd) < 0)
+        return errno;
+    journal->unsynced = false;
+    int errnum = journal->names_unsynced ? sync_names(journal) : 0;
+    journal->names_unsynced = errnum != 0;
+    return errnum;
 }
 
 /* ---- a record ------------------------------------------------------------------------------ */
@@ -143,12 +178,11 @@ static int write_line(struct journal *journal, struct err *err)
 {
     const struct buf *line = &journal->line;
     int errnum = journal_io_write(journal->io, journal->fd, line->data, line->len);
-    if (errnum == 0 && is_synced_at_once(journal) && journal->io->fdatasync(journal->fd) < 0)
-        errnum = errno;
-    if (errnum == 0) {
-        journal->unsynced = !is_synced_at_once(journal);
+    journal->unsynced = true;
+    if (errnum == 0 && is_synced_at_once(journal))
+        errnum = make_durable(journal);
+    if (errnum == 0)
         return 0;
-    }
     if (journal->io->ftruncate(journal->fd, journal->end) < 0) {
         char text[128];
         CLEANUP(free_ptr)
@@ -199,10 +233,8 @@ int journal_sync(struct journal *journal, struct err *err)
         return give_failure(journal, err);
     if (journal->sync == JOURNAL_SYNC_NEVER || !journal->unsynced)
         return 0;
-    if (journal->io->fdatasync(journal->fd) < 0)
-        return fail_errno(journal, errno, err);
-    journal->unsynced = false;
-    return 0;
+    int errnum = make_durable(journal);
+    return errnum != 0 ? fail_errno(journal, errnum, err) : 0;
 }
 
 int journal_add_blob(struct journal *journal, gudgeon_str bytes, char ret_name[BLOB_NAME_SIZE],
@@ -233,10 +265,12 @@ static int new_journal(const char *runs, const char *run_id, enum journal_sync s
     struct journal *journal = xcalloc(1, sizeof *journal);
     journal->io = journal_io();
     journal->sync = sync;
+    journal->runs = xstrdup(runs);
     journal->directory = xasprintf("%s/%s", runs, run_id);
     journal->path = xasprintf("%s/journal.jsonl", journal->directory);
     memcpy(journal->run_id, run_id, strlen(run_id));
     journal->fd = journal->lock_fd = -1;
+    journal->names_unsynced = true;
     journal->wall_s = -1;
     buf_init(&journal->line, JOURNAL_MAX_LINE);
     journal->opened_ns = clock_monotonic_ns();
@@ -249,6 +283,7 @@ static void free_journal(struct journal *journal)
     buf_fini(&journal->line);
     close_fd(&journal->fd);
     close_fd(&journal->lock_fd);
+    free(journal->runs);
     free(journal->directory);
     free(journal->path);
     free(journal);
@@ -279,14 +314,6 @@ int64_t journal_last_seq(const struct journal *journal)
 
 /* ---- creating ------------------------------------------------------------------------------ */
 
-static int sync_directory(const struct journal *journal, const char *path, struct err *err)
-{
-    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || journal->io->fsync(fd) < 0)
-        return err_set_errno(err, errno, "cannot sync directory %s", path);
-    return 0;
-}
-
 static int make_files(struct journal *journal, struct err *err)
 {
     CLEANUP(free_ptr) char *blobs = xasprintf("%s/blobs", journal->directory);
@@ -301,14 +328,6 @@ static int make_files(struct journal *journal, struct err *err)
     return 0;
 }
 
-static int sync_files(const struct journal *journal, const char *runs, struct err *err)
-{
-    if (journal->io->fsync(journal->fd) < 0)
-        return err_set_errno(err, errno, "cannot sync %s", journal->path);
-    int status = sync_directory(journal, journal->directory, err);
-    return status < 0 ? status : sync_directory(journal, runs, err);
-}
-
 /* Leaves no half-made run behind. */
 static void remove_files(const struct journal *journal)
 {
@@ -321,21 +340,10 @@ static void remove_files(const struct journal *journal)
     rmdir(journal->directory);
 }
 
-/* Makes RUNS; syncs its own entry when it is new. */
-static int make_runs_directory(const struct journal *journal, const char *runs, struct err *err)
+static int create(struct journal *journal, struct err *err)
 {
-    if (access(runs, F_OK) == 0)
-        return 0;
-    int status = paths_make_directory(runs, err);
-    if (status < 0 || journal->sync == JOURNAL_SYNC_NEVER)
-        return status;
-    CLEANUP(free_ptr) char *parent = xasprintf("%s/..", runs);
-    return sync_directory(journal, parent, err);
-}
-
-static int create(struct journal *journal, const char *runs, struct err *err)
-{
-    int status = make_runs_directory(journal, runs, err);
+    journal->runs_is_new = access(journal->runs, F_OK) < 0;
+    int status = journal->runs_is_new ? paths_make_directory(journal->runs, err) : 0;
     if (status < 0)
         return status;
     if (mkdir(journal->directory, 0700) < 0)
@@ -343,8 +351,6 @@ static int create(struct journal *journal, const char *runs, struct err *err)
                    ? err_set(err, ERR_INVALID, "run %s exists already", journal->run_id)
                    : err_set_errno(err, errno, "cannot make directory %s", journal->directory);
     status = make_files(journal, err);
-    if (status == 0 && journal->sync != JOURNAL_SYNC_NEVER)
-        status = sync_files(journal, runs, err);
     if (status < 0)
         remove_files(journal);
     return status;
@@ -357,7 +363,7 @@ int journal_create(const char *runs, const char *run_id, enum journal_sync sync,
     int status = new_journal(runs, run_id, sync, &journal, err);
     if (status < 0)
         return status;
-    status = create(journal, runs, err);
+    status = create(journal, err);
     if (status < 0) {
         free_journal(journal);
         return status;
@@ -480,10 +486,10 @@ static int go_on(struct journal *journal, struct err *err)
     return end.whole < end.size || end.lacks_newline ? repair(journal, &end, err) : 0;
 }
 
-static int reopen(struct journal *journal, const char *runs, struct err *err)
+static int reopen(struct journal *journal, struct err *err)
 {
     if (access(journal->path, F_OK) < 0 && errno == ENOENT)
-        return err_set(err, ERR_NOT_FOUND, "no such run in %s", runs);
+        return err_set(err, ERR_NOT_FOUND, "no such run in %s", journal->runs);
     int status = lock_take(journal->directory, &journal->lock_fd, err);
     if (status < 0)
         return status;
@@ -500,7 +506,7 @@ int journal_open(const char *runs, const char *run_id, enum journal_sync sync, s
     int status = new_journal(runs, run_id, sync, &journal, err);
     if (status < 0)
         return status;
-    status = reopen(journal, runs, err);
+    status = reopen(journal, err);
     if (status < 0) {
         free_journal(journal);
         err_prefix(err, "run %s", run_id);

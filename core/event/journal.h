@@ -34,8 +34,9 @@ enum journal_sync { JOURNAL_SYNC_NEVER, JOURNAL_SYNC_STEP, JOURNAL_SYNC_ALWAYS }
 /* Longest record, in bytes; larger content belongs into a blob. */
 enum { JOURNAL_MAX_LINE = 32 << 20 };
 
-/* Makes the run's directory (which must not exist) below `runs` (made when missing) and syncs the
- * directory entries unless `sync` is never. */
+/* Makes the run's directory (which must not exist) below `runs` (made when missing). The entries
+ * that lead to the file are synced with the first record that is; nothing is left after a
+ * failure. */
 int journal_create(const char *runs, const char *run_id, enum journal_sync sync,
                    struct journal **ret, struct err *err);
 
