@@ -24,10 +24,10 @@
 #include "base/err.h"
 #include "sys/http.h"
 
-static const char reply_json[] =
-    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 128\r\n\r\n"
+static const char reply_body[] =
     "{\"id\":\"x\",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":"
-    "\"hello there, how are you?\"},\"finish_reason\":\"stop\"}]}   ";
+    "\"hello there, how are you?\"},\"finish_reason\":\"stop\"}]}";
+enum { REPLY_LEN = sizeof reply_body - 1 };
 
 static void require(int truth, const char *what)
 {
@@ -49,6 +49,11 @@ static size_t request_size(const char *head, const char *head_end)
 static void serve_connection(int fd)
 {
     struct buf in = BUF_INIT(BUF_MAX_ANY);
+    char reply[512];
+    int reply_len = snprintf(reply, sizeof reply,
+                             "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                             "Content-Length: %d\r\n\r\n%s",
+                             REPLY_LEN, reply_body);
     char block[65536];
     for (ssize_t len; (len = read(fd, block, sizeof block)) > 0;) {
         buf_add(&in, block, (size_t)len);
@@ -56,7 +61,7 @@ static void serve_connection(int fd)
         if (end == NULL || in.len < request_size(in.data, end))
             continue;
         buf_reset(&in);
-        if (write(fd, reply_json, sizeof reply_json - 1) < 0)
+        if (write(fd, reply, (size_t)reply_len) < 0)
             break;
     }
     buf_fini(&in);
@@ -118,7 +123,7 @@ static void run_bare(const struct job *job)
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &reply);
     for (int i = 0; i < job->count; i++) {
         buf_reset(&reply);
-        require(curl_easy_perform(easy) == CURLE_OK && reply.len == 128, "bare exchange");
+        require(curl_easy_perform(easy) == CURLE_OK && reply.len == REPLY_LEN, "bare exchange");
     }
     curl_slist_free_all(headers);
     curl_easy_cleanup(easy);
@@ -135,7 +140,7 @@ static void run_module(const struct job *job)
     };
     const struct http_ops *http;
     struct http_client *client;
-    struct err err;
+    struct err err = {0};
     gudgeon_str body = {job->body, job->body_len};
     struct http_request request = {.url = job->url,
                                    .headers = headers,
@@ -143,14 +148,14 @@ static void run_module(const struct job *job)
                                    .body = &body,
                                    .body_count = 1,
                                    .deadline_ns = INT64_MAX};
-    require(http_load(&http, &err) == 0, "load");
+    require(http_load(&http, &err) == 0, err.text);
     require(http->client_new(&(struct http_client_options){.user_agent = "x"}, &client, &err) == 0,
             "client");
     for (int i = 0; i < job->count; i++) {
         struct http_stream *stream;
         gudgeon_http_part part = {.size = sizeof part};
-        require(http->open(client, &request, &stream, &err) == 0, err.text);
-        require(http->read_all(stream, &part, &err) == 0 && part.data.len == 128, "read");
+        require(http->open(client, &request, &stream, &err) == 0, "open");
+        require(http->read_all(stream, &part, &err) == 0 && part.data.len == REPLY_LEN, "read");
         http->close(stream);
     }
     http->client_free(client);

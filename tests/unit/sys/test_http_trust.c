@@ -238,7 +238,9 @@ static void copy_file(const char *from, const char *to)
 static void test_ca_file_changes(void)
 {
     char path[] = "/tmp/gudgeon-ca-XXXXXX";
-    CLEANUP(close_fd) int fd = mkstemp(path);
+    int fd = mkstemp(path);
+    CU_ASSERT_FATAL(fd >= 0);
+    close(fd);
     CLEANUP(free_ptr) char *url = expand("https://127.0.0.1:$TLS/ok");
     struct http_client *client = rig_client(path);
     struct rig_row row = ROW("empty", url, RIG_ALL, untrusted);
