@@ -233,6 +233,15 @@ def close_after(r):
     r.reply("ok")
 
 
+def reset_next(r):
+    """Keeps the connection, and resets it as soon as the next request is there."""
+    r.reply("ok")
+    if r.read_head():
+        global requests_seen
+        requests_seen += 1
+        r.reset()
+
+
 def huge(r):
     count = r.number("bytes", 1 << 20)
     r.head("Content-Length: %d" % count)
@@ -336,7 +345,7 @@ def redirect_endless_body(r):
 BEHAVIOURS = {f.__name__.replace("_", "-"): f for f in (
     ok, echo, status, counts, wait_hang_up, forget_hang_ups, events, lines, drip, torn_chunks, torn_length, torn_head,
     until_close, reset_early, close_early, reset_when_told, go, silence, no_head, half_head,
-    slow_head, interim, close_after, huge, endless, long_line, zipped, bomb, bad_gzip, big_head,
+    slow_head, interim, close_after, reset_next, huge, endless, long_line, zipped, bomb, bad_gzip, big_head,
     many_headers, folded, not_http, trailers, refuse_body, stop_reading, redirect, redirect_to,
     redirect_endless_body)}
 UNREAD_BODY = {"refuse-body", "stop-reading"}

@@ -284,9 +284,9 @@ CURL *client_take_handle(struct http_client *client)
     return easy;
 }
 
-void client_give_handle(struct http_client *client, CURL *easy)
+void client_give_handle(struct http_client *client, CURL *easy, bool is_fresh)
 {
-    if (client->idle_count < COUNT_OF(client->idle))
+    if (is_fresh && client->idle_count < COUNT_OF(client->idle))
         client->idle[client->idle_count++] = easy;
     else
         curl_easy_cleanup(easy);

@@ -9,7 +9,8 @@
  * Of the threads that wait, one drives: it waits in epoll and moves the bytes of all streams; the
  * others follow, each asleep on its stream's condition. When the driver has what it waited for,
  * it makes a follower the next driver. So one exchange at a time costs no switch between threads,
- * and nothing moves while nobody waits: the kernel's socket buffers hold the senders back.
+ * and nothing moves while nobody waits: the kernel's socket buffers hold the senders back. (Of an
+ * HTTP/2 stream that is not read libcurl may itself hold up to its window, 32 MB.)
  *
  * One lock guards the client, its streams and every call of libcurl; the driver lets go of it
  * only inside epoll_wait.
@@ -17,6 +18,7 @@
 
 #include <curl/curl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +26,10 @@ struct err;
 struct http_client_options;
 struct http_stream;
 struct trust;
+
+#if LIBCURL_VERSION_NUM < 0x075700
+#error "libcurl 7.87 or later is needed"
+#endif
 
 enum { CLIENT_IDLE_HANDLES = 16 }; /* easy handles kept for the next streams */
 
@@ -53,7 +59,9 @@ void client_free(struct http_client *client);
 
 /* A handle with the options that all streams share. */
 CURL *client_take_handle(struct http_client *client);
-void client_give_handle(struct http_client *client, CURL *easy);
+/* `is_fresh`: no exchange of the handle was sent twice; libcurl allows a handle five of those in
+ * all its life. */
+void client_give_handle(struct http_client *client, CURL *easy, bool is_fresh);
 /* Runs what libcurl is due to run and tells the streams on which something happened. After every
  * call that may have changed a transfer. */
 void client_settle(struct http_client *client);

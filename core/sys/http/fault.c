@@ -62,8 +62,8 @@ static const struct fault *find_fault(CURLcode code)
 /* libcurl's words without their usual heads. */
 static const char *curl_words(const struct http_stream *stream, CURLcode code)
 {
-    static const char *const heads[] = {"SSL certificate problem: ", "SSL: ",
-                                        "Error while processing content unencoding: "};
+    static const char *const heads[] = {
+        "SSL certificate problem: ", "SSL: ", "Error while processing content unencoding: "};
     const char *words = stream->curl_error;
     if (words[0] == '\0')
         return curl_easy_strerror(code);

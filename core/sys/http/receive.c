@@ -28,6 +28,12 @@ int receive_connected(void *payload, char *remote_ip, char *local_ip, int remote
 {
     (void)remote_ip, (void)local_ip, (void)remote_port, (void)local_port;
     struct http_stream *stream = payload;
+    if (stream->was_sent && !stream->is_idempotent) {
+        stream_set_failure(stream, ERR_RETRY, "%s closed a kept connection", stream->url.authority);
+        return CURL_PREREQFUNC_ABORT;
+    }
+    stream->was_resent = stream->was_resent || stream->was_sent;
+    stream->was_sent = true;
     stream_moved(stream, is_body_sent(&stream->body) ? STREAM_AWAITING : STREAM_SENDING);
     return CURL_PREREQFUNC_OK;
 }

@@ -12,7 +12,9 @@
 
 struct stream_head;
 
-/* The connection stands and the request is about to be sent (CURLOPT_PREREQFUNCTION). */
+/* The connection stands and the request is about to be sent (CURLOPT_PREREQFUNCTION). A second
+ * time for one request means that a kept connection turned out to be dead: whether the server has
+ * seen the request is not known, so only an idempotent one is sent again. */
 int receive_connected(void *stream, char *remote_ip, char *local_ip, int remote_port,
                       int local_port);
 /* More of the request's body is wanted; or from its start again. */

@@ -198,6 +198,9 @@ static void set_body(struct http_stream *stream)
     curl_easy_setopt(stream->easy, CURLOPT_POSTFIELDS, fields);
 }
 
+/* RFC 9110 §9.2.2 */
+static const char *const idempotent[] = {"GET", "HEAD", "OPTIONS", "PUT", "DELETE"};
+
 static int set_method(struct http_stream *stream, const struct http_request *request,
                       struct err *err)
 {
@@ -206,6 +209,7 @@ static int set_method(struct http_stream *stream, const struct http_request *req
     const char *method = request->method != NULL ? request->method : has_body ? "POST" : "GET";
     if (!is_token(str_of(method)))
         return err_set(err, ERR_INVALID, "bad method \"%s\"", method);
+    stream->is_idempotent = is_one_of(str_of(method), idempotent, COUNT_OF(idempotent));
     bool is_get = strcmp(method, "GET") == 0, is_head = strcmp(method, "HEAD") == 0;
     if (has_body || (!is_get && !is_head)) {
         set_body(stream);

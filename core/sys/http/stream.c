@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "sys/http/stream.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +14,8 @@
 #include "sys/http/fault.h"
 #include "sys/http/receive.h"
 #include "sys/http/setup.h"
+
+#define NUDGE_NS (200 * NS_PER_MS)
 
 enum {
     MAX_REDIRECTS = 5,
@@ -124,15 +126,37 @@ void stream_moved(struct http_stream *stream, enum stream_phase phase)
     stream->moved_ns = clock_monotonic_ns();
 }
 
+static int64_t nudge_at(const struct http_stream *stream)
+{
+    return stream->phase == STREAM_CONNECTING ? stream->nudged_ns + NUDGE_NS : INT64_MAX;
+}
+
+/* libcurl 7.88 gives the first of several addresses its share of the time, and then, on the
+ * socket interface, sleeps until the whole time is up instead of trying the next: so a stream that
+ * connects is run once in a while. Pausing and resuming is how a transfer is run without an
+ * event. */
+static void nudge(struct http_stream *stream)
+{
+    int64_t now = clock_monotonic_ns();
+    if (!stream->is_running || now < nudge_at(stream))
+        return;
+    stream->nudged_ns = now;
+    curl_easy_pause(stream->easy, CURLPAUSE_SEND);
+    curl_easy_pause(stream->easy, CURLPAUSE_CONT);
+    client_settle(stream->client);
+}
+
 void stream_wait(struct http_stream *stream, bool (*is_ready)(const struct http_stream *stream))
 {
     int64_t began = clock_monotonic_ns();
     while (!stream->has_ended && !is_ready(stream)) {
         int64_t until = check_limits(stream, began);
-        if (stream->failure.code != 0)
+        if (stream->failure.code != 0) {
             stream_abandon(stream);
-        else
-            client_wait(stream->client, stream, until);
+        } else {
+            client_wait(stream->client, stream, earlier_of(until, nudge_at(stream)));
+            nudge(stream);
+        }
     }
     client_leave(stream->client);
 }
@@ -224,7 +248,9 @@ static int exchange_head(struct http_stream *stream, const struct http_request *
     buf_reset(&stream->incoming);
     stream->received_bytes = 0;
     stream->has_ended = false;
+    stream->was_sent = false;
     stream_moved(stream, STREAM_CONNECTING);
+    stream->nudged_ns = stream->moved_ns;
     curl_multi_add_handle(stream->client->multi, stream->easy);
     stream->is_running = true;
     client_settle(stream->client);
@@ -329,7 +355,7 @@ void stream_close(struct http_stream *stream)
     pthread_mutex_lock(&client->lock);
     if (stream->is_running)
         stream_abandon(stream);
-    client_give_handle(client, stream->easy);
+    client_give_handle(client, stream->easy, !stream->was_resent);
     pthread_mutex_unlock(&client->lock);
     pthread_cond_destroy(&stream->changed);
     stream_free_reader(stream);

@@ -71,6 +71,7 @@ struct http_stream {
     int64_t moved_ns; /* when the last byte moved or the phase changed */
     int64_t connect_ms, first_byte_ms, idle_ms, total_ms;
     int64_t total_until_ns, deadline_ns;
+    int64_t nudged_ns;
     struct cancel *cancel;
     struct cancel_watch cancel_watch;
 
@@ -78,7 +79,9 @@ struct http_stream {
     struct url url;
     struct curl_slist *headers;
     struct stream_body body;
-    int redirects;
+    bool is_idempotent; /* may be sent again over a new connection when a kept one is dead */
+    bool was_sent;      /* to the present URL */
+    bool was_resent;
     char *tried_address; /* numeric address and port of the last connection attempt, or NULL */
 
     /* The reply. */

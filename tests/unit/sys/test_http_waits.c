@@ -2,6 +2,7 @@
 /* How waits end: by limits, deadlines and cancels; and many threads that wait at once. */
 #include "http_rig.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -44,33 +45,6 @@ static void test_limits(void)
     for (size_t i = 0; i < COUNT_OF(limits); i++)
         rig_check(client, &limits[i]);
     rig.http->client_free(client);
-}
-
-/* A listener whose queue is full takes no more connections: the kernel drops the attempts. */
-static void test_connect_limit(void)
-{
-    CLEANUP(close_fd) int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof address;
-    int fillers[4];
-    CU_ASSERT_EQUAL_FATAL(bind(listener, (struct sockaddr *)&address, len), 0);
-    CU_ASSERT_EQUAL_FATAL(listen(listener, 0), 0);
-    getsockname(listener, (struct sockaddr *)&address, &len);
-    for (size_t i = 0; i < COUNT_OF(fillers); i++) {
-        fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        connect(fillers[i], (struct sockaddr *)&address, len);
-    }
-    CLEANUP(free_ptr) char *url = xasprintf("http://127.0.0.1:%d/", ntohs(address.sin_port));
-    CLEANUP(free_ptr)
-    char *want =
-        xasprintf("timeout: no connection to 127.0.0.1:%d within 250 ms", ntohs(address.sin_port));
-    struct http_client *client = rig_client(NULL);
-    struct rig_row row = ROW("connect", url, RIG_ALL, want, .request = {.connect_ms = 250},
-                             .least_ms = 250, .most_ms = 250 + LATE_MS);
-    rig_check(client, &row);
-    rig.http->client_free(client);
-    for (size_t i = 0; i < COUNT_OF(fillers); i++)
-        close(fillers[i]);
 }
 
 /* A server that takes a part of the request's body and then no more. */
@@ -187,12 +161,15 @@ static void drain_hang_ups(void)
     rig.http->client_free(client);
 }
 
+/* By then no timer of libcurl's is left that would end the wait by chance. */
+enum { CANCEL_MS = 400 };
+
 static void test_cancel(void)
 {
     drain_hang_ups();
-    check_cancel("cancel before the head", "/no-head", 100,
+    check_cancel("cancel before the head", "/no-head", CANCEL_MS,
                  "cancelled: cancelled while waiting for HOST");
-    check_cancel("cancel in the body", "/silence", 100,
+    check_cancel("cancel in the body", "/silence", CANCEL_MS,
                  "200 [first] cancelled: cancelled while waiting for HOST");
 }
 
@@ -240,20 +217,124 @@ static void test_close_hangs_up(void)
     rig.http->client_free(client);
 }
 
-/* ---- threads ------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------------- */
 
-/* The slow look-up that a cancel must not wait for: the resolver's thread is left behind. This
- * definition is exported to libcurl (tests/http.mk). */
+static struct addrinfo *make_address(const char *numeric, const char *service,
+                                     struct addrinfo *next)
+{
+    struct addrinfo *node = calloc(1, sizeof *node + sizeof(struct sockaddr_in));
+    struct sockaddr_in *address = (struct sockaddr_in *)(node + 1);
+    address->sin_family = AF_INET;
+    address->sin_port = htons((uint16_t)strtoul(service, NULL, 10));
+    inet_pton(AF_INET, numeric, &address->sin_addr);
+    *node = (struct addrinfo){.ai_family = AF_INET,
+                              .ai_socktype = SOCK_STREAM,
+                              .ai_protocol = IPPROTO_TCP,
+                              .ai_addrlen = sizeof *address,
+                              .ai_addr = (struct sockaddr *)address,
+                              .ai_next = next};
+    return node;
+}
+
+/* Look-ups of libcurl's come here (tests/http.mk exports it): one that takes long, one that gives
+ * an address where nothing answers before the right one. */
 static atomic_int slow_look_ups;
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
                 struct addrinfo **ret)
 {
-    (void)service, (void)hints, (void)ret;
+    (void)hints;
+    if (node != NULL && strcmp(node, "two.example") == 0) {
+        *ret = make_address("127.0.0.2", service, make_address("127.0.0.1", service, NULL));
+        return 0;
+    }
     if (node != NULL && strcmp(node, "slow.example") == 0) {
         atomic_fetch_add(&slow_look_ups, 1);
         nanosleep(&(struct timespec){.tv_sec = 5}, NULL);
     }
     return EAI_NONAME;
+}
+
+/* A listener whose queue is full takes no more connections: the kernel drops the attempts. */
+struct deaf {
+    int listener, fillers[4];
+    int port;
+};
+
+static void deaf_open(struct deaf *deaf, const char *numeric, int port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    socklen_t len = sizeof address;
+    inet_pton(AF_INET, numeric, &address.sin_addr);
+    deaf->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CU_ASSERT_EQUAL_FATAL(bind(deaf->listener, (struct sockaddr *)&address, len), 0);
+    CU_ASSERT_EQUAL_FATAL(listen(deaf->listener, 0), 0);
+    getsockname(deaf->listener, (struct sockaddr *)&address, &len);
+    deaf->port = ntohs(address.sin_port);
+    for (size_t i = 0; i < COUNT_OF(deaf->fillers); i++) {
+        deaf->fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        connect(deaf->fillers[i], (struct sockaddr *)&address, len);
+    }
+}
+
+static void deaf_close(struct deaf *deaf)
+{
+    for (size_t i = 0; i < COUNT_OF(deaf->fillers); i++)
+        close(deaf->fillers[i]);
+    close(deaf->listener);
+}
+
+static void test_connect_limit(void)
+{
+    struct deaf deaf;
+    deaf_open(&deaf, "127.0.0.1", 0);
+    CLEANUP(free_ptr) char *url = xasprintf("http://127.0.0.1:%d/", deaf.port);
+    CLEANUP(free_ptr)
+    char *want = xasprintf("timeout: no connection to 127.0.0.1:%d within 250 ms", deaf.port);
+    struct http_client *client = rig_client(NULL);
+    struct rig_row row = ROW("connect", url, RIG_ALL, want, .request = {.connect_ms = 250},
+                             .least_ms = 250, .most_ms = 250 + LATE_MS);
+    rig_check(client, &row);
+    rig.http->client_free(client);
+    deaf_close(&deaf);
+}
+
+static struct http_client *shared;
+static atomic_int wrong;
+
+static void *wait_in_silence(void *payload)
+{
+    struct rig_row row =
+        ROW("silence", "/silence", RIG_EVENTS, NULL, .request = {.cancel = payload});
+    char *have = rig_exchange(shared, &row);
+    if (strcmp(have, "200 [first] cancelled: cancelled while waiting for HOST") != 0)
+        atomic_fetch_add(&wrong, 1);
+    free(have);
+    return NULL;
+}
+
+/* The second address gets its share of the connect limit. libcurl turns to it by a timer, which
+ * must run although the thread that drives waits for something else and for longer. */
+static void test_second_address(void)
+{
+    struct deaf deaf;
+    struct cancel cancel;
+    pthread_t driver;
+    cancel_init(&cancel, NULL);
+    deaf_open(&deaf, "127.0.0.2", rig.port);
+    shared = rig_client(NULL);
+    wrong = 0;
+    pthread_create(&driver, NULL, wait_in_silence, &cancel);
+    nanosleep(&(struct timespec){.tv_nsec = 300 * NS_PER_MS}, NULL); /* so that it drives */
+    CLEANUP(free_ptr) char *url = xasprintf("http://two.example:%d/ok", rig.port);
+    struct rig_row row = ROW("second address", url, RIG_ALL, "200 [ok] end",
+                             .request = {.connect_ms = 2000}, .least_ms = 500, .most_ms = 2000);
+    rig_check(shared, &row);
+    cancel_set(&cancel);
+    pthread_join(driver, NULL);
+    CU_ASSERT_EQUAL(wrong, 0);
+    rig.http->client_free(shared);
+    cancel_fini(&cancel);
+    deaf_close(&deaf);
 }
 
 static void test_cancel_in_look_up(void)
@@ -274,9 +355,9 @@ static void test_cancel_in_look_up(void)
     cancel_fini(&cancel);
 }
 
-enum { THREADS = 24, ROUNDS = 15 };
+/* ---- threads ------------------------------------------------------------------------------- */
 
-static struct http_client *shared;
+enum { THREADS = 24, ROUNDS = 15 };
 
 static const struct rig_row mix[] = {
     ROW("ok", "/ok", RIG_ALL, "200 [ok] end"),
@@ -287,8 +368,6 @@ static const struct rig_row mix[] = {
         .request = {.idle_ms = 30}),
     ROW("torn", "/torn-chunks", RIG_EVENTS, "200 [first] retry: the reply of HOST was cut short"),
 };
-
-static atomic_int wrong;
 
 static void *run_mix(void *payload)
 {
@@ -387,6 +466,7 @@ static int run(void)
               {"cancelled before", test_cancelled_before},
               {"cancelled between reads", test_cancelled_between_reads},
               {"cancelled in the name look-up", test_cancel_in_look_up},
+              {"a name whose first address is deaf", test_second_address},
               {"close hangs up", test_close_hangs_up},
               {"many threads on one client", test_many_threads},
               {"followers take over", test_followers_take_over},
