@@ -10,6 +10,7 @@ E2E_TESTS    := $(wildcard tests/e2e/test_*.py)
 LINT_TESTS   := $(wildcard tests/lint/*.py)
 ABI_TESTS    := $(wildcard tests/abi/*.sh tests/abi/*.py)
 SCRIPT_TESTS := $(wildcard tests/plugins/*.sh tests/plugins/test_*.py)
+SERVER_TESTS := $(wildcard tests/servers/test_*.py)
 FUZZ_TESTS   := $(if $(wildcard tests/fuzz/replay.sh),tests/fuzz/replay.sh)
 
 # What one build must have before its tests run.
@@ -23,8 +24,8 @@ check:
 	@$(MAKE) --no-print-directory WERROR=1 SANITIZE=address,undefined test-programs
 	@$(MAKE) --no-print-directory WERROR=1 SANITIZE=thread test-programs
 	@tests/run $(RUN_FLAGS) \
-	    B=build $(LINT_TESTS) $(UNIT_BIN) $(PLUGIN_TEST_BIN) $(ABI_TESTS) $(SCRIPT_TESTS) \
-	        $(FUZZ_TESTS) $(E2E_TESTS) \
+	    B=build $(LINT_TESTS) $(SERVER_TESTS) $(UNIT_BIN) $(PLUGIN_TEST_BIN) $(ABI_TESTS) \
+	        $(SCRIPT_TESTS) $(FUZZ_TESTS) $(E2E_TESTS) \
 	    B=build/address-undefined $(call of_build,address-undefined,$(UNIT_BIN) $(PLUGIN_TEST_BIN)) \
 	        $(FUZZ_TESTS) $(E2E_TESTS) \
 	    B=build/thread $(call of_build,thread,$(UNIT_BIN) $(PLUGIN_TEST_BIN)) $(E2E_TESTS)

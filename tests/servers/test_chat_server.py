@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The strict and faulty chat server against itself: what it refuses, what it sends.
 
@@ -337,5 +338,32 @@ class Program(unittest.TestCase):
             self.assertEqual(program.returncode, 1)
 
 
+class Lines(unittest.TestResult):
+    """One line a test, as tests/run counts them."""
+
+    def addSuccess(self, test):
+        print(f"ok chat server: {test.id().partition('.')[2]}", flush=True)
+
+    def addFailure(self, test, error):
+        super().addFailure(test, error)
+        self.say(test, error)
+
+    def addError(self, test, error):
+        super().addError(test, error)
+        self.say(test, error)
+
+    def addSubTest(self, test, subtest, error):
+        super().addSubTest(test, subtest, error)
+        if error is not None:
+            self.say(subtest, error)
+
+    def say(self, test, error):
+        print(f"not ok chat server: {test.id()}")
+        for line in self._exc_info_to_string(error, test).splitlines():
+            print(f"#   {line}")
+
+
 if __name__ == "__main__":
-    unittest.main()
+    outcome = Lines()
+    unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]).run(outcome)
+    sys.exit(not outcome.wasSuccessful())
