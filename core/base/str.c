@@ -82,7 +82,7 @@ const char *nearest_name(const char *text, const char *const *names, size_t coun
     if (len > NAME_MAX_COMPARED)
         return NULL;
     const char *nearest = NULL;
-    size_t best = len <= 3 ? 1 : len <= 6 ? 2 : 3;
+    size_t best = len <= 3 ? 1 : len <= 8 ? 2 : 3;
     for (size_t i = 0; i < count; i++) {
         if (strlen(names[i]) > NAME_MAX_COMPARED)
             continue;
@@ -110,10 +110,13 @@ static int parse_with_unit(const char *text, const struct unit *units, int64_t *
     long long number = strtoll(text, &end, 10);
     if (errno != 0)
         return ERR_INVALID;
-    for (; units->name != NULL; units++)
-        if (strcmp(units->name, end) == 0)
-            return __builtin_mul_overflow(number, units->factor, ret) ? ERR_INVALID : 0;
-    return ERR_INVALID;
+    while (units->name != NULL && strcmp(units->name, end) != 0)
+        units++;
+    int64_t product;
+    if (units->name == NULL || __builtin_mul_overflow(number, units->factor, &product))
+        return ERR_INVALID;
+    *ret = product;
+    return 0;
 }
 
 int parse_size(const char *text, int64_t *ret_bytes, struct err *err)
