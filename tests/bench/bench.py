@@ -107,7 +107,7 @@ def main():
         work = pathlib.Path(directory)
         (work / "agent.yaml").write_text(
             f"agent: bench\nmodel: {{use: openai, name: bench, base_url: '{server.url}'}}\n"
-            f"tools: [{{use: clock}}]\nlimits: {{steps: 100000, repeats: 100000}}\n")
+            f"tools: [{{use: clock}}]\nlimits: {{steps: 1000, repeats: 1000}}\n")
         env = {"PATH": os.environ["PATH"], "HOME": directory, "GUDGEON_STATE_DIR": directory,
                "GUDGEON_CACHE_DIR": directory}
 
