@@ -84,16 +84,14 @@ class Server:
 
 def measure(server, steps, command, env):
     server.reset(steps)
-    started = time.monotonic()
-    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        sys.exit(f"{command[0]} failed: {process.stderr.read().decode()}")
-    process.returncode = 0
-    return {"start": (server.first - started) * 1000,
-            "cpu": (usage.ru_utime + usage.ru_stime) * 1000,
-            "rss": usage.ru_maxrss / 1024}
+    process = subprocess.run([BUILD / "tests/bench/measure", *command], env=env, text=True,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    *said, figures = process.stderr.splitlines()
+    started, cpu, rss, status = figures.split()
+    if status != "0":
+        sys.exit(f"{command[0]} failed: {said}")
+    return {"start": (server.first - float(started)) * 1000, "cpu": float(cpu),
+            "rss": int(rss) / 1024}
 
 
 def series(server, steps, command, env):

@@ -130,7 +130,10 @@ static void run_bare(const struct job *job)
     buf_fini(&reply);
 }
 
-#define STR(text) {text, sizeof(text) - 1}
+#define STR(text)                                                                                  \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
+    }
 
 static void run_module(const struct job *job)
 {
