@@ -32,13 +32,28 @@ struct binding {
     const struct field_table *table;
 };
 
+/* Without a component nobody takes further keys. That "use" is missing is told already; the first
+ * of such keys says what the entry was meant to be. */
+static void tell_stray_key(const struct binding *binding, struct yaml_node *node)
+{
+    for (size_t i = 0; node->kind == YAML_MAPPING && i < node->count; i++) {
+        if (fields_find(binding->table, node->keys[i]->value) != NULL)
+            continue;
+        fields_unknown_key(binding->table, NULL, 0, node->keys[i], binding->context->diags);
+        return;
+    }
+}
+
 /* Whether to go on: the entry's component is found, or there is no registry to find it in. */
 static bool find_component(const struct binding *binding, struct use_entry *entry,
                            struct yaml_node *node)
 {
     struct err err = {0};
-    if (entry->use == NULL)
+    if (entry->use == NULL) {
+        if (yaml_get(node, "use") == NULL)
+            tell_stray_key(binding, node);
         return false;
+    }
     if (binding->registry == NULL)
         return true;
     entry->component = registry_find(binding->registry, binding->kind, entry->use, &err);

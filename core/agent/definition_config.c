@@ -226,6 +226,12 @@ static bool is_path(const struct schema_node *schema)
     return format != NULL && strcmp(format, "path") == 0;
 }
 
+/* An empty text names no directory, least of all the definition's own. */
+static bool is_path_text(struct json_object *value, const struct schema_node *schema)
+{
+    return is_path(schema) && json_str(value).len > 0;
+}
+
 static struct json_object *absolute(struct json_object *text, const struct fields_context *context)
 {
     CLEANUP(free_ptr)
@@ -241,7 +247,7 @@ static void make_paths_absolute(struct json_object *value, const struct schema_n
         for (size_t i = 0; i < json_object_array_length(value); i++) {
             struct json_object *item = json_object_array_get_idx(value, i);
             const struct schema_node *below_it = schema_item(schema, i);
-            if (json_object_is_type(item, json_type_string) && is_path(below_it))
+            if (is_path_text(item, below_it))
                 json_object_array_put_idx(value, i, absolute(item, context));
             else if (below_it != NULL)
                 make_paths_absolute(item, below_it, context);
@@ -250,7 +256,7 @@ static void make_paths_absolute(struct json_object *value, const struct schema_n
         json_object_object_foreach(value, key, member)
         {
             const struct schema_node *below_it = schema_property(schema, key);
-            if (json_object_is_type(member, json_type_string) && is_path(below_it))
+            if (is_path_text(member, below_it))
                 json_object_object_add(value, key, absolute(member, context));
             else if (below_it != NULL)
                 make_paths_absolute(member, below_it, context);

@@ -194,6 +194,8 @@ static bool check_text(const struct target *target, struct yaml_node *node, cons
     else if (node->has_secret)
         yaml_fault(diags, node, "%s cannot hold a secret: only a component's own configuration can",
                    subject);
+    else if (target->field->path != FIELD_NO_PATH && node->len == 0)
+        yaml_fault(diags, node, "%s must be a path, is empty", subject);
     else if (pattern != NULL && !fits_pattern(pattern, node->value))
         yaml_fault(diags, node, "%s must be a name (%s), is %s", subject, pattern->words,
                    yaml_shown(node, shown));

@@ -287,6 +287,13 @@ static void test_key_faults(void)
          "\"a.b\""},
         {GOOD "tools: [{name: a}]",
          "3:9: \"use\" is missing: The tools component, as `gudgeon plugins` lists them."},
+        {GOOD "tools: [{external: ask, description: x}]",
+         "3:9: \"use\" is missing: The tools component, as `gudgeon plugins` lists them.\n"
+         "3:10: unknown key \"external\"; the keys here are: use, name, grant, approve, allow, "
+         "deny, "
+         "idempotent, limits"},
+        {GOOD "tools: [{use: files, root: \"\", grant: {read: [\"${env:D_EMPTY}\"]}}]",
+         "3:47: each of \"read\" must be a path, is empty"},
         {GOOD "tools: [{use: clock}, {use: clock}]",
          "3:23: two of \"tools\" are called \"clock\"; give this one another \"name\""},
         {GOOD "tools: [{use: clock, name: a}, {use: clock, name: a}]",
@@ -490,6 +497,7 @@ int main(void)
 {
     setenv("D_HOSTILE", "!a: #b ${X}", 1);
     setenv("D_KEY", "sk-1234", 1);
+    setenv("D_EMPTY", "", 1);
     unsetenv("D_NONE");
     unsetenv("D_MODEL");
     fake_registry_open();

@@ -205,6 +205,7 @@ static void test_variables(void)
 /* Each is added to a good file; the field keeps its default. */
 static void test_faults(void)
 {
+    setenv("F_EMPTY", "", 1);
     static const struct {
         const char *line, *want;
     } rows[] = {
@@ -235,6 +236,8 @@ static void test_faults(void)
         {"cost: -1", "2:7: \"cost\" must be a number, 0 or more, is \"-1\""},
         {"cost: '1'", "2:7: \"cost\" must not be a text: write 1 without quotes"},
         {"path: \"a\\0b\"", "2:7: \"path\" cannot hold the character U+0000"},
+        {"path: ''", "2:7: \"path\" must be a path, is empty"},
+        {"path: ${env:F_EMPTY}", "2:7: \"path\" must be a path, is empty"},
         {"texts: a", "2:8: \"texts\" must be a list of texts, is \"a\""},
         {"flag: maybe", "2:7: \"flag\" must be true, false or a list of texts, is \"maybe\""},
         {"extra: [1]", "2:8: \"extra\" must be a mapping, is a list"},
