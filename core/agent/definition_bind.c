@@ -30,6 +30,9 @@ struct binding {
     const struct fields_context *context;
     enum kind kind;
     const struct field_table *table;
+    const char *key;    /* "tools", "sinks" */
+    const char **names; /* of the instances so far, borrowed */
+    size_t name_count;
 };
 
 /* Without a component nobody takes further keys. That "use" is missing is told already; the first
@@ -75,22 +78,18 @@ static void bind_entry(const struct binding *binding, struct use_entry *entry, c
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* Two instances of one name could not be told apart; nor could their tools. */
-static void check_names(const char *key, const struct yaml_node *root, const void *entries,
-                        size_t count, size_t size, const struct fields_context *context)
+static void check_name(struct binding *binding, const struct use_entry *entry,
+                       struct yaml_node *node)
 {
-    for (size_t i = 1; i < count; i++) {
-        const struct use_entry *entry = (const void *)((const char *)entries + i * size);
-        for (size_t j = 0; j < i && entry->name != NULL; j++) {
-            const struct use_entry *other = (const void *)((const char *)entries + j * size);
-            if (other->name == NULL || strcmp(entry->name, other->name) != 0)
-                continue;
-            struct yaml_node *node = item_node(root, key, i), *name = yaml_get(node, "name");
-            yaml_fault(context->diags, name != NULL ? name : node,
-                       "two of \"%s\" are called \"%s\"; give this one another \"name\"", key,
-                       entry->name);
-            break;
-        }
-    }
+    if (entry->name == NULL)
+        return;
+    struct yaml_node *name = yaml_get(node, "name");
+    for (size_t i = 0; i < binding->name_count; i++)
+        if (strcmp(binding->names[i], entry->name) == 0)
+            yaml_fault(binding->context->diags, name != NULL ? name : node,
+                       "two of \"%s\" are called \"%s\"; give this one another \"name\"",
+                       binding->key, entry->name);
+    binding->names[binding->name_count++] = entry->name;
 }
 
 static bool is_model_name_taken(const struct definition *definition, size_t before,
@@ -118,47 +117,53 @@ static char *model_instance_name(const struct definition *definition, size_t i)
 /* ---- the three lists ------------------------------------------------------------------------- */
 
 static void bind_models(struct definition *definition, const struct yaml_node *root,
-                        struct binding *binding)
+                        struct binding binding)
 {
-    binding->kind = KIND_MODEL;
-    binding->table = &definition_model_table;
+    binding.kind = KIND_MODEL;
+    binding.table = &definition_model_table;
     for (size_t i = 0; i < definition->model_count; i++) {
         struct model_entry *model = &definition->models[i];
         if (model->entry.use != NULL)
             model->entry.name = model_instance_name(definition, i);
-        bind_entry(binding, &model->entry, &model->parameters, item_node(root, "model", i));
+        bind_entry(&binding, &model->entry, &model->parameters, item_node(root, "model", i));
     }
 }
 
 static void bind_tools(struct definition *definition, const struct yaml_node *root,
-                       struct binding *binding)
+                       struct binding binding)
 {
-    binding->kind = KIND_TOOLS;
-    binding->table = &definition_tools_table;
+    CLEANUP(free_ptr) const char **names = xcalloc(definition->tools_count, sizeof *names);
+    binding.kind = KIND_TOOLS;
+    binding.table = &definition_tools_table;
+    binding.key = "tools";
+    binding.names = names;
     for (size_t i = 0; i < definition->tools_count; i++) {
         struct tools_entry *tools = &definition->tools[i];
+        struct yaml_node *node = item_node(root, "tools", i);
         const char *name = tools->prefix != NULL ? tools->prefix : tools->entry.use;
         tools->prefixed = tools->prefix != NULL;
         tools->entry.name = name != NULL ? xstrdup(name) : NULL;
-        bind_entry(binding, &tools->entry, NULL, item_node(root, "tools", i));
+        check_name(&binding, &tools->entry, node);
+        bind_entry(&binding, &tools->entry, NULL, node);
     }
-    check_names("tools", root, definition->tools, definition->tools_count,
-                sizeof *definition->tools, binding->context);
 }
 
 static void bind_sinks(struct definition *definition, const struct yaml_node *root,
-                       struct binding *binding)
+                       struct binding binding)
 {
-    binding->kind = KIND_SINK;
-    binding->table = &definition_sink_table;
+    CLEANUP(free_ptr) const char **names = xcalloc(definition->sink_count, sizeof *names);
+    binding.kind = KIND_SINK;
+    binding.table = &definition_sink_table;
+    binding.key = "sinks";
+    binding.names = names;
     for (size_t i = 0; i < definition->sink_count; i++) {
         struct use_entry *sink = &definition->sinks[i];
+        struct yaml_node *node = item_node(root, "sinks", i);
         if (sink->name == NULL && sink->use != NULL)
             sink->name = xstrdup(sink->use);
-        bind_entry(binding, sink, NULL, item_node(root, "sinks", i));
+        check_name(&binding, sink, node);
+        bind_entry(&binding, sink, NULL, node);
     }
-    check_names("sinks", root, definition->sinks, definition->sink_count, sizeof *definition->sinks,
-                binding->context);
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -222,9 +227,9 @@ int definition_read_input(const struct input_entry *input, const char *text, cha
 void definition_bind(struct definition *definition, const struct yaml_node *root,
                      const struct registry *registry, const struct fields_context *context)
 {
-    struct binding binding = {.registry = registry, .context = context};
-    bind_models(definition, root, &binding);
-    bind_tools(definition, root, &binding);
-    bind_sinks(definition, root, &binding);
+    const struct binding binding = {.registry = registry, .context = context};
+    bind_models(definition, root, binding);
+    bind_tools(definition, root, binding);
+    bind_sinks(definition, root, binding);
     bind_inputs(definition, root, context);
 }
