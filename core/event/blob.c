@@ -31,7 +31,7 @@ static int write_new(const struct journal_io *io, int dir, gudgeon_str bytes, bo
     int fd = openat(dir, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return errno;
-    int errnum = journal_io_write(io, fd, bytes.ptr, bytes.len);
+    int errnum = journal_io_write(io, fd, bytes, NULL);
     if (errnum == 0 && durable && io->fsync(fd) < 0)
         errnum = errno;
     return errnum;

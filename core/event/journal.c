@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "data/json.h"
 #include "event/journal_io.h"
 #include "event/lock.h"
@@ -35,7 +36,6 @@ struct journal {
     int fd;
     int lock_fd;
 
-    int64_t end;         /* size of the file: where the last whole record ends */
     int64_t seq;         /* of the last record */
     bool unsynced;       /* something was written since the last fdatasync */
     bool names_unsynced; /* nor are the directory entries that lead to the file on disk */
@@ -173,24 +173,36 @@ static bool is_synced_at_once(const struct journal *journal)
            (journal->sync == JOURNAL_SYNC_STEP && event_is_durable(journal->type));
 }
 
+/* Takes the last `len` bytes of the file back. They are counted from its end as it is now: what
+ * was before them may have been taken away by somebody else, and must not come back as NULs. */
+static int take_back(const struct journal *journal, size_t len)
+{
+    struct stat st;
+    if (len == 0)
+        return 0;
+    if (fstat(journal->fd, &st) < 0 || st.st_size < (off_t)len)
+        return -1;
+    return journal->io->ftruncate(journal->fd, st.st_size - (off_t)len);
+}
+
 /* Writes the line whole and, where due, durably; else the file is as it was. */
 static int write_line(struct journal *journal, struct err *err)
 {
-    const struct buf *line = &journal->line;
-    int errnum = journal_io_write(journal->io, journal->fd, line->data, line->len);
+    gudgeon_str line = {journal->line.data, journal->line.len};
+    size_t written;
+    int errnum = journal_io_write(journal->io, journal->fd, line, &written);
     journal->unsynced = true;
     if (errnum == 0 && is_synced_at_once(journal))
         errnum = make_durable(journal);
     if (errnum == 0)
         return 0;
-    if (journal->io->ftruncate(journal->fd, journal->end) < 0) {
-        char text[128];
-        CLEANUP(free_ptr)
-        char *reason = xasprintf("%s, and its last line cannot be cut off",
-                                 strerror_r(errnum, text, sizeof text));
-        return fail(journal, ERR_IO, reason, err);
-    }
-    return fail_errno(journal, errnum, err);
+    if (take_back(journal, written) == 0)
+        return fail_errno(journal, errnum, err);
+    char text[128];
+    CLEANUP(free_ptr)
+    char *reason =
+        xasprintf("%s, and its last line cannot be cut off", strerror_r(errnum, text, sizeof text));
+    return fail(journal, ERR_IO, reason, err);
 }
 
 int journal_commit(struct journal *journal, struct record *ret, struct err *err)
@@ -210,7 +222,6 @@ int journal_commit(struct journal *journal, struct record *ret, struct err *err)
     if (status < 0)
         return status;
     journal->seq++;
-    journal->end += (int64_t)journal->line.len;
     if (ret != NULL)
         *ret = (struct record){
             .type = journal->type,
@@ -455,10 +466,9 @@ static int repair(struct journal *journal, const struct end *end, struct err *er
             return status;
     }
     if (end->lacks_newline) {
-        int errnum = journal_io_write(journal->io, journal->fd, "\n", 1);
+        int errnum = journal_io_write(journal->io, journal->fd, str_of("\n"), NULL);
         if (errnum != 0)
             return err_set_errno(err, errnum, "cannot end its last line");
-        journal->end++;
     }
     struct json_writer *writer = journal_begin(journal, EVENT_JOURNAL_REPAIRED, 0);
     json_field_int(writer, "bytes", end->size - end->whole);
@@ -479,7 +489,6 @@ static int go_on(struct journal *journal, struct err *err)
     tail_fini(&tail);
     if (status < 0)
         return status;
-    journal->end = end.whole;
     journal->seq = end.seq;
     journal->at_base_ms = end.at_ms;
     journal->unsynced = true; /* who wrote it may have been killed */

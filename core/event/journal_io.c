@@ -25,16 +25,20 @@ void journal_set_io(const struct journal_io *io)
     current = io != NULL ? io : &system_io;
 }
 
-int journal_io_write(const struct journal_io *io, int fd, const char *bytes, size_t len)
+int journal_io_write(const struct journal_io *io, int fd, gudgeon_str bytes, size_t *ret_written)
 {
-    while (len > 0) {
-        ssize_t n = io->write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? errno : EIO;
-        bytes += n;
-        len -= (size_t)n;
+    size_t done = 0;
+    int errnum = 0;
+    while (done < bytes.len && errnum == 0) {
+        ssize_t n = io->write(fd, bytes.ptr + done, bytes.len - done);
+        if (n > 0)
+            done += (size_t)n;
+        else if (n == 0)
+            errnum = EIO;
+        else if (errno != EINTR)
+            errnum = errno;
     }
-    return 0;
+    if (ret_written != NULL)
+        *ret_written = done;
+    return errnum;
 }

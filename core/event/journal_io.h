@@ -11,7 +11,10 @@
  * that it does not open itself. Only tests call it, before threads start; NULL gives the system's.
  */
 
+#include <stddef.h>
 #include <sys/types.h>
+
+#include <gudgeon/plugin.h>
 
 struct journal_io {
     ssize_t (*write)(int fd, const void *bytes, size_t len);
@@ -24,7 +27,8 @@ struct journal_io {
 const struct journal_io *journal_io(void);
 void journal_set_io(const struct journal_io *io);
 
-/* Writes all of it, however many calls that takes; 0 or an errno value. */
-int journal_io_write(const struct journal_io *io, int fd, const char *bytes, size_t len);
+/* Writes all of it, however many calls that takes; 0 or an errno value. *ret_written (may be NULL)
+ * says how much was written, also after a failure. */
+int journal_io_write(const struct journal_io *io, int fd, gudgeon_str bytes, size_t *ret_written);
 
 #endif

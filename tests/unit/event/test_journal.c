@@ -593,6 +593,32 @@ static void test_full(void)
         check_full(room);
 }
 
+/* B112: somebody truncates the file while it is written. No NULs, neither from going on nor from
+ * taking a torn record back. */
+static void test_truncated(void)
+{
+    SCRATCH(runs);
+    disk_reset();
+    struct journal *journal = make(runs, JOURNAL_SYNC_NEVER);
+    for (int i = 0; i < 10; i++)
+        add(journal, EVENT_CONTROL, 0, "before");
+    CLEANUP(free_ptr) char *path = xasprintf("%s/" RUN "/journal.jsonl", runs);
+    SCRATCH_NEED(truncate(path, 0) == 0);
+    CU_ASSERT_EQUAL(add(journal, EVENT_CONTROL, 0, "after"), 0);
+    disk.room = 20;
+    CU_ASSERT_EQUAL(add(journal, EVENT_CONTROL, 0, "torn"), ERR_IO);
+    journal_close(journal);
+    disk_end();
+    struct buf text = contents(runs);
+    struct event event;
+    CU_ASSERT_EQUAL(count_lines(&text), 1);
+    CU_ASSERT_PTR_NULL(memchr(text.data, '\0', text.len));
+    CU_ASSERT_FATAL(line_event(&text, 0, &event));
+    CU_ASSERT_EQUAL(event.record.seq, 11);
+    event_release(&event);
+    buf_fini(&text);
+}
+
 static void test_cannot_cut(void)
 {
     SCRATCH(runs);
@@ -837,6 +863,7 @@ int main(void)
         {"what it cannot judge is not cut", test_open_refuses},
         {"one write a record, finished when short", test_one_write},
         {"a full disk at every byte", test_full},
+        {"truncated by somebody else (B112)", test_truncated},
         {"a torn line that cannot be cut is said", test_cannot_cut},
         {"a failed sync", test_sync_fails}, {"too long a record", test_too_long},
         {"levels of sync", test_levels}, {"names are synced once", test_names},
