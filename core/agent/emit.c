@@ -3,9 +3,11 @@
 
 #include "agent/listener.h"
 #include "agent/memory.h"
+#include "base/alloc.h"
 #include "base/str.h"
 #include "data/json.h"
 #include "event/event.h"
+#include "event/intake.h"
 #include "event/journal.h"
 #include "plugin/sink.h"
 
@@ -55,6 +57,8 @@ int emit_commit(struct run *run)
 
 int emit_message(struct run *run, const char *role, const char *why, const char *text)
 {
+    CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
+    intake_text(run->intake, str_of(text), &safe);
     struct json_writer *writer = emit_begin(run, EVENT_MESSAGE_ADDED);
     json_field_text(writer, "role", role);
     json_field_text(writer, "why", why);
@@ -62,7 +66,7 @@ int emit_message(struct run *run, const char *role, const char *why, const char 
     json_begin_array(writer);
     json_begin_object(writer);
     json_field_text(writer, "type", "text");
-    json_field_text(writer, "text", text);
+    json_field_str(writer, "text", (gudgeon_str){safe.data, safe.len});
     json_end_object(writer);
     json_end_array(writer);
     return emit_commit(run);

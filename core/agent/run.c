@@ -264,7 +264,7 @@ const struct run_result *run_execute(struct run *run)
     }
     run->step.index = 0;
     run->result.duration_ms = (clock_monotonic_ns() - run->started_ns) / NS_PER_MS;
-    emit_finished(run);
+    run->result.recorded = emit_finished(run) == 0;
     run->result.state = run->state;
     run->result.answer = run->answer;
     run->result.why = run->why.data;

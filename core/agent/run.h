@@ -11,6 +11,7 @@
  * may be set from others.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,7 @@ struct run_result {
     struct usage usage;
     int64_t steps; /* action steps */
     int64_t duration_ms;
+    bool recorded; /* the journal says so, too; false when it could not be written */
 };
 
 /* Runs to the end. Borrowed until run_free. */

@@ -172,14 +172,16 @@ static void write_plugins(const struct definition *definition, struct json_write
 static int emit_started(struct run *run)
 {
     CLEANUP(buf_fini) struct buf definition = BUF_INIT(BUF_MAX_ANY);
+    CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
     CLEANUP(buf_fini) struct buf task = BUF_INIT(BUF_MAX_ANY);
     definition_write_json(run->definition, &definition);
+    intake_text(run->intake, (gudgeon_str){definition.data, definition.len}, &safe);
     intake_text(run->intake, str_of(run->options.task), &task);
 
     struct json_writer *writer = emit_begin(run, EVENT_RUN_STARTED);
     json_field_text(writer, "host", GUDGEON_VERSION);
     write_plugins(run->definition, writer);
-    json_field_raw(writer, "definition", (gudgeon_str){definition.data, definition.len});
+    json_field_raw(writer, "definition", (gudgeon_str){safe.data, safe.len});
     json_field_str(writer, "task", (gudgeon_str){task.data, task.len});
     json_field_raw(writer, "inputs", str_of(run->options.inputs));
     return emit_commit(run);

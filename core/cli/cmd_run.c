@@ -107,7 +107,7 @@ static int execute(const struct options *options, const struct run_options *run_
                 progress_streamed(progress, result->answer);
     if (result->answer != NULL && !options->json && !seen)
         printf("%s\n", result->answer);
-    if (result->state != RUN_SUCCESS && options->quiet)
+    if (!result->recorded || (result->state != RUN_SUCCESS && options->quiet))
         command_error(code, "%s: %s", state_info(result->state)->name, result->why);
     run_free(run);
     return command_finish_output(code);

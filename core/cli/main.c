@@ -159,6 +159,7 @@ static const struct command *resolve(const char *word)
 int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error like a full disk */
     signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would swallow exit statuses */
     if (argc < 2) {
         command_find("help")->run(NULL, 0, NULL);
