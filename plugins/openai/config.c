@@ -42,6 +42,7 @@ static const struct {
     {"system_role", offsetof(struct dialect, system_role), {"system", "developer", "user"}},
     {"tool_images", offsetof(struct dialect, tool_images), {"follow", "inline", "none"}},
     {"choice_none", offsetof(struct dialect, choice_none), {"send", "text"}},
+    {"unlisted_calls", offsetof(struct dialect, unlisted_calls), {"send", "text"}},
     {"output_format",
      offsetof(struct dialect, output_format),
      {"json_schema", "strict_json_schema", "none"}},

@@ -35,6 +35,10 @@ enum choice_none {
     NONE_SEND, /* tool_choice "none" */
     NONE_TEXT, /* no tools at all; earlier calls and results are told as text */
 };
+enum unlisted_calls {
+    UNLISTED_SEND, /* earlier calls of tools that are not listed now, as they were */
+    UNLISTED_TEXT, /* told as text: some servers refuse names that are not listed */
+};
 enum output_format { FORMAT_JSON_SCHEMA, FORMAT_STRICT_JSON_SCHEMA, FORMAT_NONE };
 
 /* Each is one of the enums above, or 0 and 1 for false and true. */
@@ -46,6 +50,7 @@ struct dialect {
     uint8_t system_role;
     uint8_t tool_images;
     uint8_t choice_none;
+    uint8_t unlisted_calls;
     uint8_t output_format;
     uint8_t include_usage; /* ask for a usage chunk in streams */
     uint8_t cache_key;     /* send the conversation as prompt_cache_key */

@@ -89,9 +89,14 @@ static struct message_entry entry_of(const struct request *request, const gudgeo
         .own = msg->origin.len == request->origin.len &&
                memcmp(msg->origin.ptr, request->origin.ptr, msg->origin.len) == 0,
     };
-    char variant[sizeof request->config->variant + 8];
-    snprintf(variant, sizeof variant, "%s%s%s", request->config->variant, style.as_text ? "t" : "",
-             style.own ? "o" : "");
+    char variant[sizeof request->config->variant + 32], tools[24] = "";
+    if (request->config->dialect.unlisted_calls == UNLISTED_TEXT && !style.as_text) {
+        style.listed = request->generate;
+        snprintf(tools, sizeof tools, "u%llu",
+                 (unsigned long long)request->generate->tools_revision);
+    }
+    snprintf(variant, sizeof variant, "%s%s%s%s", request->config->variant,
+             style.as_text ? "t" : "", style.own ? "o" : "", tools);
     gudgeon_str entry = request_recall(request, GUDGEON_MEMO_MESSAGE, msg->id, variant);
     if (entry.ptr == NULL) {
         gudgeon_buf encoded = {0};

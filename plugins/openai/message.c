@@ -155,6 +155,26 @@ static void encode_user(gudgeon_str blocks, gudgeon_buf *out)
 
 /* ---- assistant ----------------------------------------------------------------------------- */
 
+/* Whether a call of the tool, or its result, must be told as text. `name` is a JSON string. */
+static int is_told(gudgeon_str name, const struct message_style *style)
+{
+    gudgeon_str inner = gudgeon_json_inner(name);
+    if (style->as_text || style->listed == NULL)
+        return style->as_text;
+    for (uint64_t i = 0; i < style->listed->tool_count; i++) {
+        gudgeon_str listed = style->listed->tools[i]->name;
+        if (listed.len == inner.len && memcmp(listed.ptr, inner.ptr, inner.len) == 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* A call that stays one. */
+static int is_sent_call(gudgeon_str block, const struct message_style *style)
+{
+    return is_type(block, "tool_call") && !is_told(gudgeon_json_get(block, "name"), style);
+}
+
 static void add_call(gudgeon_buf *out, gudgeon_str block, int first)
 {
     gudgeon_buf_puts(out, first ? ",\"tool_calls\":[{\"id\":" : ",{\"id\":");
@@ -166,38 +186,38 @@ static void add_call(gudgeon_buf *out, gudgeon_str block, int first)
     gudgeon_buf_puts(out, "}}");
 }
 
-static size_t add_calls(gudgeon_buf *out, gudgeon_str blocks)
+static void add_calls(gudgeon_buf *out, gudgeon_str blocks, const struct message_style *style)
 {
     gudgeon_json_iter iter = gudgeon_json_each(blocks);
     gudgeon_str block;
     size_t count = 0;
     while (gudgeon_json_next(&iter, NULL, &block))
-        if (is_type(block, "tool_call"))
+        if (is_sent_call(block, style))
             add_call(out, block, count++ == 0);
     if (count > 0)
         gudgeon_buf_puts(out, "]");
-    return count;
 }
 
-static int has_calls(gudgeon_str blocks)
+static int has_calls(gudgeon_str blocks, const struct message_style *style)
 {
     gudgeon_json_iter iter = gudgeon_json_each(blocks);
     gudgeon_str block;
     while (gudgeon_json_next(&iter, NULL, &block))
-        if (is_type(block, "tool_call"))
+        if (is_sent_call(block, style))
             return 1;
     return 0;
 }
 
-/* The text, with calls told as text when `as_text`. */
-static void add_said(gudgeon_buf *out, gudgeon_str blocks, int as_text, const char *or_else)
+/* The text, with the calls that must be told as text. */
+static void add_said(gudgeon_buf *out, gudgeon_str blocks, const struct message_style *style,
+                     const char *or_else)
 {
     struct joined joined = {out, out->len};
     gudgeon_json_iter iter = gudgeon_json_each(blocks);
     gudgeon_str block;
     while (gudgeon_json_next(&iter, NULL, &block)) {
         join_block(&joined, block);
-        if (!as_text || !is_type(block, "tool_call"))
+        if (!is_type(block, "tool_call") || is_sent_call(block, style))
             continue;
         join_gap(&joined);
         gudgeon_buf_puts(out, "[called ");
@@ -215,7 +235,7 @@ static void add_content(gudgeon_buf *out, gudgeon_str blocks, const struct messa
 {
     size_t start = out->len;
     gudgeon_buf_puts(out, "\"");
-    add_said(out, blocks, style->as_text, calls ? "" : "(no answer)");
+    add_said(out, blocks, style, calls ? "" : "(no answer)");
     if (out->len == start + 1 && style->dialect->tool_content == TOOL_CONTENT_NULL) {
         out->len = start;
         gudgeon_buf_puts(out, "null");
@@ -273,7 +293,7 @@ static void add_reasoning(gudgeon_buf *out, gudgeon_str blocks, const struct mes
 static void encode_assistant(gudgeon_str blocks, const struct message_style *style,
                              gudgeon_buf *out)
 {
-    int calls = !style->as_text && has_calls(blocks);
+    int calls = has_calls(blocks, style);
     gudgeon_buf_puts(out, "M,{\"role\":\"assistant\",\"content\":");
     add_content(out, blocks, style, calls);
     add_reasoning(out, blocks, style, calls);
@@ -283,7 +303,7 @@ static void encode_assistant(gudgeon_str blocks, const struct message_style *sty
         gudgeon_json_decode(details, out);
     }
     if (calls)
-        add_calls(out, blocks);
+        add_calls(out, blocks, style);
     gudgeon_buf_puts(out, "}");
 }
 
@@ -360,7 +380,7 @@ static void encode_result(gudgeon_str blocks, const struct message_style *style,
     gudgeon_str result = find_result(blocks), content = gudgeon_json_get(result, "content");
     uint8_t images = style->dialect->tool_images;
     int follow = images != IMAGES_NONE && count_images(content) > 0;
-    if (style->as_text) {
+    if (is_told(gudgeon_json_get(result, "name"), style)) {
         encode_result_as_text(result, content, follow, out);
         return;
     }

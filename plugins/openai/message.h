@@ -23,7 +23,10 @@
 struct message_style {
     const struct dialect *dialect;
     int as_text; /* calls and results are told as text, because no tools may be listed */
-    int own;     /* assistant: this server and model gave it */
+    /* The tools that are listed, where calls of others must be told as text; NULL = all may stay.
+     */
+    const gudgeon_generate *listed;
+    int own; /* assistant: this server and model gave it */
 };
 
 /* Adds the entry of `msg`. */

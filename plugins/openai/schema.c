@@ -37,6 +37,8 @@
         "Where images of tool results go. follow: into a user message after the results.") "," \
     "\"choice_none\":" SWITCH("\"send\",\"text\"", \
         "How tools are forbidden. text: none are listed, earlier calls are told as text.") "," \
+    "\"unlisted_calls\":" SWITCH("\"send\",\"text\"", \
+        "How earlier calls of tools that are not listed now are sent.") "," \
     "\"output_format\":" SWITCH("\"json_schema\",\"strict_json_schema\",\"none\"", \
         "How a schema for the answer is sent. none: not at all.") "," \
     "\"include_usage\":" FLAG("Ask for token counts in streams.") "," \

@@ -246,6 +246,21 @@ static const struct message_row message_rows[] = {
          "[{'role':'user','content':'u'},{'role':'assistant','content':'so\\n\\n[called f with "
          "{\\'x\\':1}]'},{'role':'user','content':'[result of f]\\nok\\n\\nnow answer'}]",
      .choice = GUDGEON_CHOICE_NONE},
+    {"calls of tools that are not listed, told as text beside those that are",
+     "{'unlisted_calls':'text'}",
+     {{"assistant", "[" CALL("a", "f", "{}") "," CALL("b", "nope", "{\\'x\\':1}") "]", NULL},
+      {"tool", RESULT("a", T("ok")), NULL},
+      {"tool",
+       "[{'type':'tool_result','id':'b','name':'nope','content':[" T(
+           "no such tool") "],"
+                           "'is_error':true}]",
+       NULL},
+      {"user", "[" T("go on") "]", NULL}},
+     .messages =
+         "[{'role':'assistant','content':'[called nope with {\\'x\\':1}]','tool_calls':[" WIRE_CALL(
+             "a", "f",
+             "{}") "]},{'role':'tool','tool_call_id':'a','content':'ok'},"
+                   "{'role':'user','content':'[result of nope]\\nno such tool\\n\\ngo on'}]"},
 };
 
 /* What stands between "messages": and the end of its array. */
@@ -264,6 +279,9 @@ static void serve(struct mock_model *model)
     model->http.body_len = sizeof done - 1;
 }
 
+static const gudgeon_tool listed_tool = {.size = sizeof listed_tool, .name = {"f", 1}};
+static const gudgeon_tool *const listed[] = {&listed_tool};
+
 static void run_messages(const struct message_row *row)
 {
     struct mock_model model;
@@ -280,6 +298,8 @@ static void run_messages(const struct message_row *row)
                                 .model = {"m", 1},
                                 .msgs = conversation.pointers,
                                 .msg_count = conversation.count,
+                                .tools = listed,
+                                .tool_count = 1,
                                 .tool_choice = row->choice};
     /* Twice: what comes from the memo is the same. */
     for (int round = 0; round < 2; round++) {

@@ -20,7 +20,7 @@ DIALECT = {
     "system_role": "system",  # system | developer | none
     "user_after_tool": True,
     "tool_images": False,  # may a tool message hold images?
-    "names_listed": True,  # must tools that the history calls be listed now?
+    "names_listed": "some",  # of the tools that the history calls: "some", "all" or "none" must be
     "choice_none": True,  # is tool_choice "none" known?
     "echo_reasoning": False,  # must turns with calls bring their reasoning back?
     "stream_options": True,
@@ -382,7 +382,10 @@ def check_call(function, request):
     name = function.get("name") or ""
     if not NAME.match(name):
         refuse(f"called name {name!r}")
-    if request.dialect["names_listed"] and name not in request.tool_names:
+    wanted = request.dialect["names_listed"]
+    if wanted == "some" and not request.tool_names:
+        refuse("calls in the history, but no tools")
+    if wanted == "all" and name not in request.tool_names:
         refuse(f"{name!r} is called but not listed")
     try:
         arguments = json.loads(function.get("arguments"), parse_constant=no_constant)

@@ -65,6 +65,7 @@ TAKEN = [
     (body(user(), assistant(call(), reasoning_content=""), result()), {"echo_reasoning": True}),
     (body(user(), tool_choice="none", max_tokens=5, stream=True,
           stream_options={"include_usage": True}), {}),
+    (body(user(), assistant(call(name="g")), result()), {}),
     (body(user(), service_tier="flex"), {"extra": ["service_tier"]}),
 ]
 
@@ -117,7 +118,8 @@ REFUSED = [
     ("calls", body(user(), assistant(call(identity="call_abcdef123")), result("call_abcdef123")),
      {"id_pattern": "[A-Za-z0-9]{9}"}),
     ("calls", body(user(), assistant(call(name="a b")), result()), {}),
-    ("calls", body(user(), assistant(call(name="g")), result()), {}),
+    ("calls", body(user(), assistant(call(name="g")), result()), {"names_listed": "all"}),
+    ("calls", without_tools(user(), assistant(call()), result()), {}),
     ("calls", body(user(), assistant(call(arguments="")), result()), {}),
     ("calls", body(user(), assistant(call(arguments="[]")), result()), {}),
     ("calls", body(user(), assistant(call(arguments='{"a":NaN}')), result()), {}),
