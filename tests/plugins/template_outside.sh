@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What plugins/template/README.md says, done: the template is copied out of the tree, renamed and
+# built with a compiler and the headers alone (by its Makefile and by hand), and loads and works.
+# Run at the root of the tree; $B is the build directory.
+set -eu
+
+build=$(cd "${B:-build}" && pwd)
+headers=$PWD/include
+there=$(mktemp -d)
+trap 'rm -rf "$there"' EXIT
+
+say() { # ok|"not ok" NAME
+    echo "$1 template outside the tree: $2"
+    [ "$1" = ok ]
+}
+
+cp -r plugins/template/. "$there"
+cd "$there"
+mv template.c mytools.c
+sed -i 's/template/mytools/g' mytools.c
+
+if make -s NAME=mytools GUDGEON_INCLUDE="$headers" CFLAGS='-O2 -Wall -Wextra -Werror' >log 2>&1; then
+    say ok "built by its Makefile"
+else
+    sed 's/^/# /' log
+    say "not ok" "built by its Makefile"
+fi
+"$build/tests/plugins/test_template" "$there/mytools.so"
+
+rm mytools.so
+${CC:-cc} -shared -fPIC -fvisibility=hidden -Wl,-z,defs -I "$headers" -o mytools.so mytools.c
+"$build/tests/plugins/test_template" "$there/mytools.so"
+
+exported=$(nm -D --defined-only mytools.so | awk '{print $3}')
+if [ "$exported" = gudgeon_plugin ]; then
+    say ok "exports one symbol"
+else
+    say "not ok" "exports one symbol: $exported"
+fi
