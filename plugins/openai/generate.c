@@ -70,14 +70,14 @@ static int32_t take_body(struct assembly *assembly, const struct request *reques
     if (body.len == 0 || shape == GUDGEON_JSON_CUT)
         return fail(request, GUDGEON_RETRY, "the reply was cut short");
     if (gudgeon_json_kind(root) == '<')
-        return fail(request, GUDGEON_PROTOCOL, "answered with a web page; is base_url right?");
+        return fail(request, GUDGEON_UNAVAILABLE, "answered with a web page; is base_url right?");
     if (shape != GUDGEON_JSON_SOUND)
         return fail(request, GUDGEON_RETRY, "the reply is no JSON");
     gudgeon_str error = fault_find(root);
     if (error.ptr != NULL)
         return fail_by_body(request, head, error);
     if (gudgeon_json_item(gudgeon_json_get(root, "choices"), 0).ptr == NULL)
-        return fail(request, GUDGEON_PROTOCOL,
+        return fail(request, GUDGEON_UNAVAILABLE,
                     "answered with something else than a chat completion; is base_url right?");
     assembly_add(assembly, root);
     return finish(assembly, request);

@@ -348,9 +348,9 @@ static const struct row rows[] = {
     {"plain: torn", .raw = "{\"choices\":[{\"message\":{\"content\":\"a", .headers = JSON_TYPE,
      .end = MOCK_CUT, .class = GUDGEON_RETRY},
     {"plain: a web page", .raw = "<!doctype html><html></html>",
-     .headers = "content-type: text/html", .class = GUDGEON_PROTOCOL, .message = "base_url"},
+     .headers = "content-type: text/html", .class = GUDGEON_UNAVAILABLE, .message = "base_url"},
     {"plain: another API's answer", .raw = "{'ok':true}", .headers = JSON_TYPE,
-     .class = GUDGEON_PROTOCOL, .message = "base_url"},
+     .class = GUDGEON_UNAVAILABLE, .message = "base_url"},
 
     /* ---- errors after a 200 ---- */
     {"B62: an error in a stream, by its payload",
