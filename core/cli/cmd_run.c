@@ -176,7 +176,8 @@ static int run(const void *given, int argc, char **argv)
     CLEANUP(free_ptr) char *max_steps = NULL;
     struct option_list set = {.count = options.set.count};
     set.items = xcalloc(set.count + 1, sizeof *set.items);
-    memcpy(set.items, options.set.items, set.count * sizeof *set.items);
+    for (size_t i = 0; i < set.count; i++)
+        set.items[i] = options.set.items[i];
     if (options.max_steps != NULL) {
         max_steps = xasprintf("limits.steps=%s", options.max_steps);
         set.items[set.count++] = max_steps;
