@@ -104,7 +104,7 @@ bool json_get_bool(struct json_object *object, const char *key, bool fallback)
                                                          : fallback;
 }
 
-/* ---- equality -------------------------------------------------------------------------------- */
+/* ---- equality ------------------------------------------------------------------------------ */
 
 static bool numbers_equal(struct json_object *a, struct json_object *b)
 {
@@ -159,7 +159,7 @@ bool json_equal(struct json_object *a, struct json_object *b)
     }
 }
 
-/* ---- copies ---------------------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------------------------- */
 
 /* A failed allocation ends the process, in json-c as in ours. */
 static struct json_object *made(struct json_object *value)

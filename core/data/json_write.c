@@ -211,7 +211,7 @@ void json_preview_key(const char *key, char out[JSON_PREVIEW_SIZE])
     buf_fini(&text);
 }
 
-/* ---- the streaming writer -------------------------------------------------------------------- */
+/* ---- the streaming writer ------------------------------------------------------------------ */
 
 static uint64_t level_bit(const struct json_writer *w)
 {

@@ -23,7 +23,7 @@ enum {
     DEPTH_MAX = 400,
     WORK_MAX = 1000 * 1000,
     ADDED_MAX = 100 * 1000,
-    STEPS_MAX = 10 * 1000 * 1000,
+    STEPS_MAX = 5 * 1000 * 1000,
 };
 
 static int complete(struct completion *c, const struct schema_node *node, struct json_object *value,

@@ -25,8 +25,7 @@ struct site {
 static int walk(struct schema_compiler *c, const struct site *site, struct json_object *source,
                 struct schema_node **ret);
 
-/* ---- faults ------------------------------------------------------------------------------------
- */
+/* ---- faults -------------------------------------------------------------------------------- */
 
 static void add_pointer_token(struct buf *out, const char *token)
 {
@@ -81,8 +80,7 @@ int schema_refuse(struct schema_compiler *c, const struct schema_node *node, con
     return code;
 }
 
-/* ---- names of places ----------------------------------------------------------------------------
- */
+/* ---- names of places ----------------------------------------------------------------------- */
 
 static struct schema_node *find_place(const struct schema_compiler *c, const char *uri)
 {

@@ -36,7 +36,7 @@ struct schema_regex;
 struct schema_rule;
 struct schema_run;
 
-/* ---- keywords -------------------------------------------------------------------------------- */
+/* ---- keywords ------------------------------------------------------------------------------ */
 
 /* What a keyword's value must be. */
 enum schema_shape {
@@ -89,8 +89,7 @@ extern const size_t schema_keyword_count;
 /* The known keywords among the members of a schema object, one bit for each row. */
 uint64_t schema_keywords_in(struct json_object *source);
 
-/* ---- nodes ------------------------------------------------------------------------------------
- */
+/* ---- nodes --------------------------------------------------------------------------------- */
 
 struct schema_rule {
     const struct schema_keyword *keyword;

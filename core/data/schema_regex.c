@@ -18,8 +18,7 @@ struct schema_regex {
     uint32_t min_length; /* of what it matches, in characters */
 };
 
-/* ---- memory, for PCRE2 ------------------------------------------------------------------------
- */
+/* ---- memory, for PCRE2 --------------------------------------------------------------------- */
 
 static void *allocate(size_t size, void *unused)
 {
@@ -38,8 +37,7 @@ static pcre2_general_context *memory_new(void)
     return pcre2_general_context_create(allocate, release, NULL);
 }
 
-/* ---- from ECMA-262 to PCRE2 -------------------------------------------------------------------
- */
+/* ---- from ECMA-262 to PCRE2 ---------------------------------------------------------------- */
 
 /* The members of \s and of \S, as they stand between brackets. */
 #define SPACE "\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
@@ -178,8 +176,7 @@ static void translate(struct buf *out, gudgeon_str pattern)
     }
 }
 
-/* ---- compiling and searching --------------------------------------------------------------------
- */
+/* ---- compiling and searching --------------------------------------------------------------- */
 
 static pcre2_compile_context *rules_new(pcre2_general_context *memory)
 {

@@ -15,14 +15,13 @@
 enum {
     DEPTH_MAX = 400,              /* frames: fits, with the keywords' own, a stack of 256 KiB */
     WORK_MAX = 10 * 1000 * 1000,  /* about a second */
-    STEPS_MAX = 50 * 1000 * 1000, /* of regular expressions: about a second, too */
+    STEPS_MAX = 20 * 1000 * 1000, /* of regular expressions: half a second */
     FAULTS_MAX = 100,             /* reported */
     PATH_MAX_BYTES = 1024,
     MESSAGE_MAX_BYTES = 800,
 };
 
-/* ---- marks --------------------------------------------------------------------------------------
- */
+/* ---- marks --------------------------------------------------------------------------------- */
 
 enum { WORD_BITS = 64 };
 
@@ -93,8 +92,7 @@ void schema_mark_those_of(struct schema_marks *marks, const struct schema_marks 
         marks->rest[i] |= from->rest[i];
 }
 
-/* ---- faults -------------------------------------------------------------------------------------
- */
+/* ---- faults -------------------------------------------------------------------------------- */
 
 static void add_pointer(struct buf *out, const struct schema_place *place)
 {
@@ -169,8 +167,7 @@ int schema_fault_operand(struct schema_run *run, const struct schema_frame *fram
                         value);
 }
 
-/* ---- frames -------------------------------------------------------------------------------------
- */
+/* ---- frames -------------------------------------------------------------------------------- */
 
 int schema_pay(struct schema_run *run, size_t work)
 {
@@ -282,8 +279,7 @@ int schema_run_item(struct schema_run *run, const struct schema_frame *frame,
     return schema_run_frame(run, &item);
 }
 
-/* ---- the check ----------------------------------------------------------------------------------
- */
+/* ---- the check ----------------------------------------------------------------------------- */
 
 int schema_check(const struct schema *schema, struct json_object *instance, schema_fault_fn *fault,
                  void *payload)

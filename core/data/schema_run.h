@@ -48,8 +48,7 @@ struct schema_run {
     int64_t steps; /* left, of regular expressions */
 };
 
-/* ---- applying nodes ----------------------------------------------------------------------------
- */
+/* ---- applying nodes ------------------------------------------------------------------------ */
 
 int schema_run_frame(struct schema_run *run, const struct schema_frame *frame);
 /* Another node on the same value. */
@@ -64,8 +63,7 @@ int schema_pay(struct schema_run *run, size_t work);
 /* After one of several checks: takes its status into *total; whether to stop. */
 bool schema_stop(const struct schema_run *run, int *total, int status);
 
-/* ---- marks --------------------------------------------------------------------------------------
- */
+/* ---- marks --------------------------------------------------------------------------------- */
 
 /* For the members or items of a value. */
 void schema_marks_init(struct schema_marks *marks, struct json_object *value);
@@ -76,8 +74,7 @@ void schema_mark(struct schema_marks *marks, size_t index);
 void schema_mark_all(struct schema_marks *marks);
 void schema_mark_those_of(struct schema_marks *marks, const struct schema_marks *from);
 
-/* ---- faults -------------------------------------------------------------------------------------
- */
+/* ---- faults -------------------------------------------------------------------------------- */
 
 /* Reports, unless the run is quiet; returns ERR_INVALID. `property` may be NULL. */
 int schema_fault(struct schema_run *run, const struct schema_frame *frame, const char *keyword,
@@ -87,8 +84,7 @@ int schema_fault(struct schema_run *run, const struct schema_frame *frame, const
 int schema_fault_operand(struct schema_run *run, const struct schema_frame *frame,
                          const struct schema_rule *rule, const char *text);
 
-/* ---- the keywords' functions --------------------------------------------------------------------
- */
+/* ---- the keywords' functions --------------------------------------------------------------- */
 
 schema_check_fn schema_check_type, schema_check_enum, schema_check_const;
 schema_check_fn schema_check_multiple_of, schema_check_minimum, schema_check_maximum,

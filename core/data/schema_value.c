@@ -10,8 +10,7 @@
 #include "data/json_digest.h"
 #include "data/schema_run.h"
 
-/* ---- type ---------------------------------------------------------------------------------------
- */
+/* ---- type ---------------------------------------------------------------------------------- */
 
 static bool has_type(struct json_object *value, unsigned types)
 {

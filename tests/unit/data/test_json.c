@@ -289,7 +289,7 @@ static void test_large_object(void)
     buf_fini(&text);
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------- */
 
 static void test_members(void)
 {
@@ -464,7 +464,7 @@ static void test_writer_cap(void)
     buf_fini(&out);
 }
 
-/* ---- decimals -------------------------------------------------------------------------------- */
+/* ---- decimals ------------------------------------------------------------------------------ */
 
 static struct decimal decimal(const char *text)
 {
@@ -535,8 +535,7 @@ static void test_decimal_multiple(void)
     }
 }
 
-/* ---- the public suite --------------------------------------------------------------------------
- */
+/* ---- the public suite ---------------------------------------------------------------------- */
 
 struct counts {
     int accepted[3], all[3]; /* of the kinds below */

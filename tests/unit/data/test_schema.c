@@ -28,7 +28,7 @@ static struct schema *compiled(const char *text)
     return schema;
 }
 
-/* ---- compiling ------------------------------------------------------------------------------- */
+/* ---- compiling ----------------------------------------------------------------------------- */
 
 static void test_bad_schemas(void)
 {
@@ -126,7 +126,7 @@ static void test_documents(void)
     CHECK_STR(err.text, "http://h/bad#/type: there is no type \"nope\"");
 }
 
-/* ---- faults ---------------------------------------------------------------------------------- */
+/* ---- faults -------------------------------------------------------------------------------- */
 
 static void test_faults(void)
 {
@@ -266,8 +266,7 @@ static void test_nul_in_names(void)
     schema_free(schema);
 }
 
-/* ---- formats -----------------------------------------------------------------------------------
- */
+/* ---- formats ------------------------------------------------------------------------------- */
 
 static void test_formats(void)
 {
