@@ -29,6 +29,8 @@ enum { DECIMAL_MAX_STEP_DIGITS = 37 };
 void decimal_of(struct json_object *number, struct decimal *ret);
 /* < 0, 0, > 0 as `a` is less than, equal to or more than `b`. */
 int decimal_compare(const struct decimal *a, const struct decimal *b);
+/* The same for two numbers of JSON. */
+int decimal_order(struct json_object *a, struct json_object *b);
 bool decimal_is_integer(const struct decimal *value);
 /* Sets *ret when the value is an integer that int64_t holds. */
 bool decimal_to_int64(const struct decimal *value, int64_t *ret);

@@ -50,7 +50,8 @@ int json_read_first(gudgeon_str text, struct json_object **ret, size_t *ret_used
 /* Adds the value as compact JSON: members in their order, no white space, escapes only where JSON
  * wants them (\n, \t and their like short, other control characters as \u00xx), digits as they were
  * read. A double without source text gets the fewest digits that give it back; NaN and the
- * infinities, which JSON lacks, become null. The same value always gives the same bytes. */
+ * infinities, which JSON lacks, become null. The same value always gives the same bytes. After
+ * ERR_LIMIT a part of it stands in the buffer. */
 int json_write(struct buf *out, struct json_object *value);
 /* The beginning of a value, or of an object's key, as one line of JSON for people: it ends in "…"
  * when there is more. */
@@ -62,10 +63,15 @@ void json_preview_key(const char *key, char out[JSON_PREVIEW_SIZE]);
 bool json_equal(struct json_object *a, struct json_object *b);
 /* A copy that shares nothing with the original. */
 struct json_object *json_copy(struct json_object *value);
+/* json-c tells of a failed allocation by NULL (of what it made) or -1 (of what it was to add);
+ * the host ends then, as in alloc.h. The value is handed through. */
+struct json_object *json_made(struct json_object *value);
+void json_added(int status);
 void json_cleanup(struct json_object **value);
 /* The type as JSON Schema names it: "integer" for an int64 and for any other number without a
  * fraction, else "null", "boolean", "number", "string", "array" or "object". */
 const char *json_type_name(struct json_object *value);
+bool json_is_number(struct json_object *value);
 
 /* Members of an object, borrowed from it; absent, NULL or of another type gives the fallback.
  * `object` may be NULL. */

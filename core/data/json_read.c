@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 #include "base/utf8.h"
 #include "data/json_text.h"
 
@@ -90,14 +89,6 @@ static int fail_expected(const struct reader *r, const char *wanted)
 
 /* ---- placing values ------------------------------------------------------------------------ */
 
-/* json-c reports a failed allocation by NULL or -1; the host's answer to it is always the same. */
-static struct json_object *made(struct json_object *value)
-{
-    if (value == NULL)
-        abort();
-    return value;
-}
-
 static struct json_object *innermost(const struct reader *r)
 {
     return r->open[r->depth - 1];
@@ -119,8 +110,7 @@ static void place(struct reader *r, struct json_object *value)
                                            r->duplicates ? 0 : JSON_C_OBJECT_ADD_KEY_IS_NEW);
     else
         status = json_object_array_add(innermost(r), value);
-    if (status < 0)
-        abort();
+    json_added(status);
 }
 
 static int open_container(struct reader *r)
@@ -132,7 +122,7 @@ static int open_container(struct reader *r)
     enum { FIRST_ITEMS = 4 };
     bool is_object = *r->at++ == '{';
     struct json_object *container =
-        made(is_object ? json_object_new_object() : json_object_new_array_ext(FIRST_ITEMS));
+        json_made(is_object ? json_object_new_object() : json_object_new_array_ext(FIRST_ITEMS));
     place(r, container);
     r->open[r->depth++] = container;
     r->containers++;
@@ -266,7 +256,7 @@ static int read_string_value(struct reader *r)
     gudgeon_str text;
     int status = read_string(r, &text);
     if (status == 0)
-        place(r, made(json_object_new_string_len(text.ptr, (int)text.len)));
+        place(r, json_made(json_object_new_string_len(text.ptr, (int)text.len)));
     return status;
 }
 
@@ -370,9 +360,9 @@ static int read_number(struct reader *r)
     digits[len] = '\0';
     int64_t integer;
     if (is_integer && fits_int64(digits, &integer))
-        place(r, made(json_object_new_int64(integer)));
+        place(r, json_made(json_object_new_int64(integer)));
     else
-        place(r, made(json_object_new_double_s(strtod(digits, NULL), digits)));
+        place(r, json_made(json_object_new_double_s(strtod(digits, NULL), digits)));
     return 0;
 }
 
@@ -399,9 +389,9 @@ static int read_word(struct reader *r)
     if (take_word(r, "null"))
         place(r, NULL);
     else if (take_word(r, "true"))
-        place(r, made(json_object_new_boolean(true)));
+        place(r, json_made(json_object_new_boolean(true)));
     else if (take_word(r, "false"))
-        place(r, made(json_object_new_boolean(false)));
+        place(r, json_made(json_object_new_boolean(false)));
     else
         return fail_expected(r, "a value");
     return 0;

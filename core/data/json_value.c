@@ -74,7 +74,7 @@ gudgeon_str json_get_str(struct json_object *object, const char *key)
     return json_str(json_get(object, key));
 }
 
-static bool is_number(struct json_object *value)
+bool json_is_number(struct json_object *value)
 {
     return json_object_is_type(value, json_type_int) ||
            json_object_is_type(value, json_type_double);
@@ -83,7 +83,7 @@ static bool is_number(struct json_object *value)
 int64_t json_get_int(struct json_object *object, const char *key, int64_t fallback)
 {
     struct json_object *value = json_get(object, key);
-    if (!is_number(value))
+    if (!json_is_number(value))
         return fallback;
     struct decimal number;
     decimal_of(value, &number);
@@ -94,7 +94,7 @@ int64_t json_get_int(struct json_object *object, const char *key, int64_t fallba
 double json_get_double(struct json_object *object, const char *key, double fallback)
 {
     struct json_object *value = json_get(object, key);
-    return is_number(value) ? json_object_get_double(value) : fallback;
+    return json_is_number(value) ? json_object_get_double(value) : fallback;
 }
 
 bool json_get_bool(struct json_object *object, const char *key, bool fallback)
@@ -105,14 +105,6 @@ bool json_get_bool(struct json_object *object, const char *key, bool fallback)
 }
 
 /* ---- equality ------------------------------------------------------------------------------ */
-
-static bool numbers_equal(struct json_object *a, struct json_object *b)
-{
-    struct decimal x, y;
-    decimal_of(a, &x);
-    decimal_of(b, &y);
-    return decimal_compare(&x, &y) == 0;
-}
 
 static bool arrays_equal(struct json_object *a, struct json_object *b)
 {
@@ -140,8 +132,8 @@ static bool objects_equal(struct json_object *a, struct json_object *b)
 
 bool json_equal(struct json_object *a, struct json_object *b)
 {
-    if (is_number(a) && is_number(b))
-        return numbers_equal(a, b);
+    if (json_is_number(a) && json_is_number(b))
+        return decimal_order(a, b) == 0;
     enum json_type type = json_object_get_type(a);
     if (json_object_get_type(b) != type)
         return false;
@@ -161,48 +153,51 @@ bool json_equal(struct json_object *a, struct json_object *b)
 
 /* ---- copies -------------------------------------------------------------------------------- */
 
-/* A failed allocation ends the process, in json-c as in ours. */
-static struct json_object *made(struct json_object *value)
+struct json_object *json_made(struct json_object *value)
 {
     if (value == NULL)
         abort();
     return value;
 }
 
+void json_added(int status)
+{
+    if (status < 0)
+        abort();
+}
+
 static struct json_object *copy_double(struct json_object *value)
 {
     double number = json_object_get_double(value);
     const char *source = json_object_get_userdata(value);
-    return made(source != NULL ? json_object_new_double_s(number, source)
-                               : json_object_new_double(number));
+    return json_made(source != NULL ? json_object_new_double_s(number, source)
+                                    : json_object_new_double(number));
 }
 
 static struct json_object *copy_integer(struct json_object *value)
 {
     int64_t number = json_object_get_int64(value);
     if (number == INT64_MAX) /* or beyond */
-        return made(json_object_new_uint64(json_object_get_uint64(value)));
-    return made(json_object_new_int64(number));
+        return json_made(json_object_new_uint64(json_object_get_uint64(value)));
+    return json_made(json_object_new_int64(number));
 }
 
 static struct json_object *copy_array(struct json_object *array)
 {
     size_t len = json_object_array_length(array);
-    struct json_object *copy = made(json_object_new_array_ext(len > 0 ? (int)len : 1));
+    struct json_object *copy = json_made(json_object_new_array_ext(len > 0 ? (int)len : 1));
     for (size_t i = 0; i < len; i++)
-        if (json_object_array_add(copy, json_copy(json_object_array_get_idx(array, i))) < 0)
-            abort();
+        json_added(json_object_array_add(copy, json_copy(json_object_array_get_idx(array, i))));
     return copy;
 }
 
 static struct json_object *copy_object(struct json_object *object)
 {
-    struct json_object *copy = made(json_object_new_object());
+    struct json_object *copy = json_made(json_object_new_object());
     json_object_object_foreach(object, key, value)
     {
-        if (json_object_object_add_ex(copy, key, json_copy(value), JSON_C_OBJECT_ADD_KEY_IS_NEW) <
-            0)
-            abort();
+        json_added(
+            json_object_object_add_ex(copy, key, json_copy(value), JSON_C_OBJECT_ADD_KEY_IS_NEW));
     }
     return copy;
 }
@@ -211,14 +206,14 @@ struct json_object *json_copy(struct json_object *value)
 {
     switch (json_object_get_type(value)) {
     case json_type_boolean:
-        return made(json_object_new_boolean(json_object_get_boolean(value)));
+        return json_made(json_object_new_boolean(json_object_get_boolean(value)));
     case json_type_int:
         return copy_integer(value);
     case json_type_double:
         return copy_double(value);
     case json_type_string:
-        return made(json_object_new_string_len(json_object_get_string(value),
-                                               json_object_get_string_len(value)));
+        return json_made(json_object_new_string_len(json_object_get_string(value),
+                                                    json_object_get_string_len(value)));
     case json_type_array:
         return copy_array(value);
     case json_type_object:

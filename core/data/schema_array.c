@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keywords that speak of arrays. */
+
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -31,8 +32,7 @@ int schema_check_max_items(struct schema_run *run, const struct schema_frame *fr
                         (long long)rule->count, (long long)length_of(frame));
 }
 
-/* ---- uniqueItems
- * ---------------------------------------------------------------------------------- */
+/* ---- uniqueItems --------------------------------------------------------------------------- */
 
 struct hashed {
     struct json_digest digest;
@@ -90,8 +90,7 @@ int schema_check_unique_items(struct schema_run *run, const struct schema_frame 
     return schema_fault(run, frame, "uniqueItems", NULL, "items %zu and %zu are equal", a, b);
 }
 
-/* ---- sub-schemas for items
- * ------------------------------------------------------------------------ */
+/* ---- sub-schemas for items ----------------------------------------------------------------- */
 
 int schema_check_prefix_items(struct schema_run *run, const struct schema_frame *frame,
                               const struct schema_rule *rule)

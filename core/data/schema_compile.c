@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* From nodes to rules. */
-#include <assert.h>
 #include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +16,7 @@
 /* What the compiled patterns of one schema may take. */
 enum { PATTERN_BYTES_MAX = 16 << 20 };
 
-/* ---- lookups
- * ------------------------------------------------------------------------------------- */
+/* ---- lookups ------------------------------------------------------------------------------- */
 
 struct schema_node *schema_node_of(struct json_object *source)
 {
@@ -41,8 +39,7 @@ const struct schema_node *schema_child(const struct schema_node *node, const cha
     return schema_node_of(json_get(node->source, keyword));
 }
 
-/* ---- what is prepared from a value, by its shape
- * ----------------------------------------------------- */
+/* ---- what is prepared from a value, by its shape ------------------------------------------- */
 
 static int refuse_shape(struct schema_compiler *c, const struct schema_node *node,
                         const struct schema_rule *rule, const char *wanted)
@@ -51,24 +48,11 @@ static int refuse_shape(struct schema_compiler *c, const struct schema_node *nod
                          json_type_name(rule->value));
 }
 
-static bool is_number(struct json_object *value)
-{
-    return json_object_is_type(value, json_type_int) ||
-           json_object_is_type(value, json_type_double);
-}
-
-static struct decimal *decimal_new(struct json_object *value)
-{
-    struct decimal *number = xmalloc(sizeof *number);
-    decimal_of(value, number);
-    return number;
-}
-
 /* An integer >= 0; more than int64_t holds is as good as its greatest value. */
 static int prepare_count(struct schema_compiler *c, const struct schema_node *node,
                          struct schema_rule *rule)
 {
-    if (!is_number(rule->value))
+    if (!json_is_number(rule->value))
         return refuse_shape(c, node, rule, "an integer from 0");
     struct decimal number;
     decimal_of(rule->value, &number);
@@ -145,10 +129,7 @@ static int prepare_shape(struct schema_compiler *c, const struct schema_node *no
     case SCHEMA_SHAPE_COUNT:
         return prepare_count(c, node, rule);
     case SCHEMA_SHAPE_NUMBER:
-        if (!is_number(value))
-            return refuse_shape(c, node, rule, "a number");
-        rule->number = decimal_new(value);
-        return 0;
+        return json_is_number(value) ? 0 : refuse_shape(c, node, rule, "a number");
     case SCHEMA_SHAPE_BOOLEAN:
         return json_object_is_type(value, json_type_boolean)
                    ? 0
@@ -178,8 +159,7 @@ static int prepare_shape(struct schema_compiler *c, const struct schema_node *no
     }
 }
 
-/* ---- what single keywords prepare
- * -------------------------------------------------------------------- */
+/* ---- what single keywords prepare ---------------------------------------------------------- */
 
 static int add_type(struct schema_compiler *c, const struct schema_node *node,
                     struct schema_rule *rule, gudgeon_str name)
@@ -229,10 +209,12 @@ int schema_prepare_values(struct schema_compiler *c, const struct schema_node *n
 int schema_prepare_step(struct schema_compiler *c, const struct schema_node *node,
                         struct schema_rule *rule)
 {
-    if (rule->number->negative || rule->number->count == 0)
+    struct decimal step;
+    decimal_of(rule->value, &step);
+    if (step.negative || step.count == 0)
         return schema_refuse(c, node, "multipleOf", ERR_INVALID, "must be more than 0, is %s",
                              json_object_get_string(rule->value));
-    if (rule->number->count > DECIMAL_MAX_STEP_DIGITS)
+    if (step.count > DECIMAL_MAX_STEP_DIGITS)
         return schema_refuse(c, node, "multipleOf", ERR_LIMIT, "has more than %d digits",
                              DECIMAL_MAX_STEP_DIGITS);
     return 0;
@@ -269,7 +251,7 @@ int schema_prepare_items(struct schema_compiler *c, const struct schema_node *no
 static int64_t count_beside(const struct schema_node *node, const char *keyword, int64_t fallback)
 {
     struct json_object *value = json_get(node->source, keyword);
-    if (!is_number(value))
+    if (!json_is_number(value))
         return fallback;
     struct decimal number;
     decimal_of(value, &number);
@@ -299,12 +281,10 @@ int schema_prepare_if(struct schema_compiler *c, const struct schema_node *node,
     return 0;
 }
 
-/* ---- rules
- * ------------------------------------------------------------------------------------------- */
+/* ---- rules --------------------------------------------------------------------------------- */
 
 static void rule_fini(struct schema_rule *rule)
 {
-    free(rule->number);
     free(rule->digests);
     for (size_t i = 0; i < rule->pattern_count; i++)
         schema_regex_free(rule->patterns[i]);
@@ -355,8 +335,7 @@ static int compile_nodes(struct schema_compiler *c)
     return status;
 }
 
-/* ---- the schema
- * -------------------------------------------------------------------------------------- */
+/* ---- the schema ---------------------------------------------------------------------------- */
 
 static void free_place(struct lh_entry *entry)
 {

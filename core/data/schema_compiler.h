@@ -17,6 +17,7 @@ struct schema_compiler {
     struct schema *schema;
     const struct schema_options *options;
     struct lh_table *places; /* a URI, or URI#ANCHOR → struct schema_node */
+    size_t place_bytes;      /* taken by the names in `places` so far */
     size_t pattern_bytes;    /* taken by compiled patterns so far */
     struct err *err;
 };

@@ -2,7 +2,6 @@
 /* Brings an instance nearer to its schema: defaults, and values that came as the wrong type. */
 #include <json-c/linkhash.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -29,8 +28,7 @@ enum {
 static int complete(struct completion *c, const struct schema_node *node, struct json_object *value,
                     struct json_object **ret_new);
 
-/* ---- turning values
- * ---------------------------------------------------------------------------------- */
+/* ---- turning values ------------------------------------------------------------------------ */
 
 /* What the text holds, when that is of a wanted type. Non-finite numbers are left as text. */
 static struct json_object *from_text(gudgeon_str text, unsigned wanted)
@@ -53,7 +51,7 @@ static struct json_object *to_text(struct json_object *value)
 {
     struct buf text = BUF_INIT(BUF_MAX_ANY);
     json_write(&text, value);
-    struct json_object *string = json_object_new_string_len(text.data, (int)text.len);
+    struct json_object *string = json_made(json_object_new_string_len(text.data, (int)text.len));
     buf_fini(&text);
     return string;
 }
@@ -70,21 +68,13 @@ static struct json_object *turned(const struct schema_node *node, struct json_ob
     return (type & TO_TEXT) && (node->types & SCHEMA_STRING) ? to_text(value) : NULL;
 }
 
-/* ---- objects and arrays
- * ------------------------------------------------------------------------------ */
+/* ---- objects and arrays -------------------------------------------------------------------- */
 
 static int pay(int64_t *left, size_t amount)
 {
     if (*left < (int64_t)amount)
         return ERR_LIMIT;
     *left -= (int64_t)amount;
-    return 0;
-}
-
-static int add_member(struct json_object *object, const char *name, struct json_object *take_value)
-{
-    if (json_object_object_add(object, name, take_value) < 0)
-        abort();
     return 0;
 }
 
@@ -103,7 +93,7 @@ static int add_defaults(struct completion *c, const struct schema_node *node,
             continue;
         if (pay(&c->added, json_digest(value).size) < 0)
             return ERR_LIMIT;
-        add_member(object, name, json_copy(value));
+        json_added(json_object_object_add(object, name, json_copy(value)));
     }
     return 0;
 }
@@ -112,18 +102,21 @@ static int complete_object(struct completion *c, const struct schema_node *node,
                            struct json_object *object)
 {
     int status = add_defaults(c, node, object);
+    if (status < 0)
+        return status;
     json_object_object_foreach(object, name, value)
     {
-        const struct schema_node *member =
-            status == 0 ? schema_own_property(node, name, &c->steps) : NULL;
+        const struct schema_node *member = schema_own_property(node, name, &c->steps);
         if (member == NULL)
             continue;
         struct json_object *new = NULL;
         status = complete(c, member, value, &new);
         if (new != NULL)
-            add_member(object, name, new);
+            json_added(json_object_object_add(object, name, new));
+        if (status < 0)
+            return status;
     }
-    return status;
+    return 0;
 }
 
 static int complete_array(struct completion *c, const struct schema_node *node,
@@ -137,14 +130,13 @@ static int complete_array(struct completion *c, const struct schema_node *node,
             break;
         struct json_object *new = NULL;
         status = complete(c, item, json_object_array_get_idx(array, i), &new);
-        if (new != NULL && json_object_array_put_idx(array, i, new) < 0)
-            abort();
+        if (new != NULL)
+            json_added(json_object_array_put_idx(array, i, new));
     }
     return status;
 }
 
-/* ---- one value, and the schemas for it
- * ------------------------------------------------------------------ */
+/* ---- one value, and the schemas for it ----------------------------------------------------- */
 
 static int apply(struct completion *c, const struct schema_node *node, struct json_object *value);
 

@@ -14,6 +14,10 @@
 #include "data/schema_compiler.h"
 #include "data/schema_uri.h"
 
+/* What the names of all resources and anchors of one schema may take: a base URI is repeated in
+ * each of them. */
+enum { PLACE_BYTES_MAX = 16 << 20 };
+
 /* Where a sub-schema stands. */
 struct site {
     const struct schema_node *parent;
@@ -27,17 +31,6 @@ static int walk(struct schema_compiler *c, const struct site *site, struct json_
 
 /* ---- faults -------------------------------------------------------------------------------- */
 
-static void add_pointer_token(struct buf *out, const char *token)
-{
-    buf_add_char(out, '/');
-    for (; *token != '\0'; token++) {
-        if (*token == '~' || *token == '/')
-            buf_add_str(out, *token == '~' ? "~0" : "~1");
-        else
-            buf_add_char(out, *token);
-    }
-}
-
 /* The JSON pointer of a node, after the document's URI unless it is the schema itself. */
 static void add_location(struct buf *out, const struct schema_compiler *c,
                          const struct schema_node *node)
@@ -50,7 +43,7 @@ static void add_location(struct buf *out, const struct schema_compiler *c,
     add_location(out, c, node->parent);
     buf_addf(out, "/%s", node->keyword);
     if (node->name != NULL)
-        add_pointer_token(out, node->name);
+        schema_pointer_add(out, node->name);
     else if (node->index >= 0)
         buf_addf(out, "/%lld", (long long)node->index);
 }
@@ -89,13 +82,21 @@ static struct schema_node *find_place(const struct schema_compiler *c, const cha
     return node;
 }
 
-/* The first place of a name keeps it; takes `uri`. */
-static void add_place(struct schema_compiler *c, char *take_uri, struct schema_node *node)
+/* Names a node by a URI and, unless it is NULL, an anchor. The first node of a name keeps it. */
+static int add_place(struct schema_compiler *c, const char *uri, const char *anchor,
+                     struct schema_node *node)
 {
-    if (find_place(c, take_uri) != NULL)
-        free(take_uri);
-    else if (lh_table_insert(c->places, take_uri, node) < 0)
-        abort();
+    char *name = anchor != NULL ? xasprintf("%s#%s", uri, anchor) : xstrdup(uri);
+    c->place_bytes += strlen(name);
+    if (c->place_bytes > PLACE_BYTES_MAX) {
+        free(name);
+        return schema_refuse(c, node, NULL, ERR_LIMIT, "the schema's names are too long");
+    }
+    if (find_place(c, name) != NULL)
+        free(name);
+    else
+        json_added(lh_table_insert(c->places, name, node));
+    return 0;
 }
 
 static void add_dynamic_anchor(struct schema_resource *resource, gudgeon_str name,
@@ -117,15 +118,16 @@ static int add_anchors(struct schema_compiler *c, struct schema_node *node)
             continue;
         if (name.len == 0 || strchr(name.ptr, '/') != NULL || strchr(name.ptr, '#') != NULL)
             return schema_refuse(c, node, keywords[i], ERR_INVALID, "must be a plain name");
-        add_place(c, xasprintf("%s#%s", node->resource->uri, name.ptr), node);
+        int status = add_place(c, node->resource->uri, name.ptr, node);
+        if (status < 0)
+            return status;
         if (i == 1)
             add_dynamic_anchor(node->resource, name, node);
     }
     return 0;
 }
 
-/* ---- resources
- * ----------------------------------------------------------------------------------- */
+/* ---- resources ----------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -188,26 +190,29 @@ static struct schema_resource *resource_new(struct schema *schema, char *take_ur
 }
 
 /* An $id opens a resource of its own. */
-static int open_resource(struct schema_compiler *c, struct schema_node *node)
+static int open_resource(struct schema_compiler *c, struct schema_node *node, gudgeon_str id)
 {
-    gudgeon_str id = json_get_str(node->source, "$id");
-    if (id.ptr != NULL) {
-        gudgeon_str fragment, name = schema_uri_split(id, &fragment);
-        if (fragment.len > 0)
-            return schema_refuse(c, node, "$id", ERR_INVALID,
-                                 "must have no fragment (write an $anchor)");
-        char *uri = schema_uri_resolve(node->resource->uri, name);
-        if (uri == NULL)
-            return schema_refuse(c, node, "$id", ERR_LIMIT, "is longer than %d bytes",
-                                 SCHEMA_URI_MAX);
-        node->resource = resource_new(c->schema, uri, node->resource->vocabularies);
-        add_place(c, xstrdup(uri), node);
-    }
-    return set_vocabularies(c, node);
+    gudgeon_str fragment, name = schema_uri_split(id, &fragment);
+    if (fragment.len > 0)
+        return schema_refuse(c, node, "$id", ERR_INVALID,
+                             "must have no fragment (write an $anchor)");
+    char *uri = schema_uri_resolve(node->resource->uri, name);
+    if (uri == NULL)
+        return schema_refuse(c, node, "$id", ERR_LIMIT, "is longer than %d bytes", SCHEMA_URI_MAX);
+    node->resource = resource_new(c->schema, uri, node->resource->vocabularies);
+    return add_place(c, uri, NULL, node);
 }
 
-/* ---- nodes
- * ----------------------------------------------------------------------------------------- */
+/* The root of a document, too, may say which vocabularies it is written in. */
+static int begin_resource(struct schema_compiler *c, struct schema_node *node)
+{
+    gudgeon_str id = json_get_str(node->source, "$id");
+    int status = id.ptr != NULL ? open_resource(c, node, id) : 0;
+    bool is_root = id.ptr != NULL || node->parent == NULL;
+    return status == 0 && is_root ? set_vocabularies(c, node) : status;
+}
+
+/* ---- nodes --------------------------------------------------------------------------------- */
 
 static struct schema_node *node_new(struct schema *schema, const struct site *site,
                                     struct json_object *source)
@@ -287,7 +292,7 @@ static int walk_keyword(struct schema_compiler *c, const struct schema_node *nod
 
 static int walk_keywords(struct schema_compiler *c, struct schema_node *node)
 {
-    int status = open_resource(c, node);
+    int status = begin_resource(c, node);
     if (status == 0)
         status = add_anchors(c, node);
     uint64_t present = schema_keywords_in(node->source);
@@ -318,8 +323,7 @@ static int walk(struct schema_compiler *c, const struct site *site, struct json_
     return is_boolean ? 0 : walk_keywords(c, node);
 }
 
-/* ---- documents
- * --------------------------------------------------------------------------------------- */
+/* ---- documents ----------------------------------------------------------------------------- */
 
 int schema_add_document(struct schema_compiler *c, const char *uri, struct json_object *document,
                         struct schema_node **ret)
@@ -331,9 +335,7 @@ int schema_add_document(struct schema_compiler *c, const char *uri, struct json_
     struct site site = {.index = -1};
     site.resource = resource_new(schema, xstrdup(uri), SCHEMA_ALL_VOCABULARIES);
     int status = walk(c, &site, copy, ret);
-    if (status == 0)
-        add_place(c, xstrdup(uri), *ret);
-    return status;
+    return status < 0 ? status : add_place(c, uri, NULL, *ret);
 }
 
 struct json_object *schema_handed_in(const struct schema_compiler *c, const char *uri)
@@ -367,8 +369,7 @@ static int find_document(struct schema_compiler *c, const char *uri, struct sche
     return status < 0 ? status : schema_add_document(c, uri, meta, ret);
 }
 
-/* ---- references
- * -------------------------------------------------------------------------------------- */
+/* ---- references ---------------------------------------------------------------------------- */
 
 /* A token of a JSON pointer (RFC 6901 §4), as the key of a json_object. */
 static void decode_token(struct buf *out, gudgeon_str token)

@@ -44,8 +44,7 @@ static bool skip_digits(const char **at)
     return *at > start;
 }
 
-/* ---- dates and times (RFC 3339)
- * ------------------------------------------------------------------- */
+/* ---- dates and times (RFC 3339) ------------------------------------------------------------ */
 
 static int days_in_month(int year, int month)
 {
@@ -148,8 +147,7 @@ static bool is_duration(const char *text)
     return any && *text == '\0';
 }
 
-/* ---- hosts and addresses
- * ---------------------------------------------------------------------------- */
+/* ---- hosts and addresses ------------------------------------------------------------------- */
 
 static bool is_ipv4(const char *text)
 {
@@ -214,8 +212,7 @@ static bool is_email(const char *text)
     return (quoted || is_dot_atom(local)) && is_email_domain(at + 1);
 }
 
-/* ---- URIs (RFC 3986)
- * ----------------------------------------------------------------------------------- */
+/* ---- URIs (RFC 3986) ----------------------------------------------------------------------- */
 
 /* Characters of a URI and whole %XX; brackets belong to the host alone. */
 static bool has_uri_characters(const char *text)
@@ -247,8 +244,11 @@ static bool has_good_authority(const char *text)
     char *host = user_end != NULL ? user_end + 1 : authority;
     char *bracket = strchr(host, ']');
     char *port = strrchr(bracket != NULL ? bracket : host, ':');
-    if (user_end != NULL && memchr(authority, '[', (size_t)(user_end - authority)) != NULL)
-        return false;
+    if (user_end != NULL) {
+        *user_end = '\0';
+        if (strpbrk(authority, "[@") != NULL)
+            return false;
+    }
     if (port != NULL && port[1 + strspn(port + 1, "0123456789")] != '\0')
         return false;
     if (host[0] != '[' && strpbrk(host, "[]") == NULL)
@@ -274,8 +274,7 @@ static bool is_uri(const char *text)
     return isalpha((unsigned char)text[0]) && text[scheme] == ':' && is_uri_reference(text);
 }
 
-/* ---- the others
- * ---------------------------------------------------------------------------------------- */
+/* ---- the others ---------------------------------------------------------------------------- */
 
 static bool is_uuid(const char *text)
 {
@@ -317,8 +316,7 @@ static bool is_relative_json_pointer(const char *text)
     return strcmp(text, "#") == 0 || is_json_pointer(text);
 }
 
-/* ---- the table
- * ------------------------------------------------------------------------------------------- */
+/* ---- the table ----------------------------------------------------------------------------- */
 
 struct schema_format {
     const char *name;

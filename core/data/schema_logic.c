@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Keywords that apply other schemas to the same value: references, combinations, conditions. */
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -8,8 +7,7 @@
 #include "data/json.h"
 #include "data/schema_run.h"
 
-/* ---- references
- * ----------------------------------------------------------------------------------- */
+/* ---- references ---------------------------------------------------------------------------- */
 
 int schema_check_ref(struct schema_run *run, const struct schema_frame *frame,
                      const struct schema_rule *rule)
@@ -46,8 +44,7 @@ int schema_check_dynamic_ref(struct schema_run *run, const struct schema_frame *
     return status < 0 ? status : schema_run_here(run, frame, target, frame->marks);
 }
 
-/* ---- trying
- * ----------------------------------------------------------------------------------------- */
+/* ---- trying -------------------------------------------------------------------------------- */
 
 /* Whether the instance is as the node wants it, without a word to anybody: 0, ERR_INVALID or
  * ERR_LIMIT. What it looked at counts only when it fits. */
@@ -80,8 +77,7 @@ static size_t part_count(const struct schema_rule *rule)
     return json_object_array_length(rule->value);
 }
 
-/* ---- combinations
- * ------------------------------------------------------------------------------------- */
+/* ---- combinations -------------------------------------------------------------------------- */
 
 int schema_check_all_of(struct schema_run *run, const struct schema_frame *frame,
                         const struct schema_rule *rule)

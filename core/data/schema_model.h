@@ -26,7 +26,6 @@
 #include "data/schema.h"
 
 struct buf;
-struct decimal;
 struct json_digest;
 struct schema_compiler;
 struct schema_format;
@@ -98,7 +97,6 @@ struct schema_rule {
     int64_t count;               /* COUNT; items: the first one; contains: the least number */
     int64_t most;                /* contains: the greatest number */
     unsigned types;              /* type */
-    struct decimal *number;      /* NUMBER */
     struct json_digest *digests; /* const, enum: of each value */
     size_t digest_count;
     struct schema_regex **patterns; /* REGEX: one; PATTERN_MAP: in the order of its members */

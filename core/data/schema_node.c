@@ -11,8 +11,7 @@
 #include "data/schema_compiler.h"
 #include "data/schema_regex.h"
 
-/* ---- types
- * ----------------------------------------------------------------------------------------- */
+/* ---- types --------------------------------------------------------------------------------- */
 
 /* "number" stands before "integer", which it includes. */
 static const struct {
@@ -137,8 +136,7 @@ unsigned schema_types(const struct schema_node *node)
     return node != NULL ? node->types : SCHEMA_ANY;
 }
 
-/* ---- looking around
- * ---------------------------------------------------------------------------------- */
+/* ---- looking around ------------------------------------------------------------------------ */
 
 struct search {
     /* The answer of one node, or NULL. */
@@ -189,8 +187,7 @@ static const void *look_around(struct search *search, const struct schema_node *
 
 enum { NODES_LOOKED_AT = 64 };
 
-/* ---- members
- * ----------------------------------------------------------------------------------------- */
+/* ---- members ------------------------------------------------------------------------------- */
 
 const struct schema_node *schema_root(const struct schema *schema)
 {
@@ -256,8 +253,7 @@ const struct schema_node *schema_item(const struct schema_node *node, size_t ind
     return look_around(&search, node);
 }
 
-/* ---- annotations
- * -------------------------------------------------------------------------------------- */
+/* ---- annotations --------------------------------------------------------------------------- */
 
 static const void *look_for_keyword(const struct schema_node *node, const void *wanted)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Keywords that speak of objects. */
 #include <json-c/linkhash.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -38,8 +36,7 @@ int schema_check_max_properties(struct schema_run *run, const struct schema_fram
                         (long long)length_of(frame));
 }
 
-/* ---- names that must be there
- * ---------------------------------------------------------------------- */
+/* ---- names that must be there -------------------------------------------------------------- */
 
 static bool has_member(const struct schema_frame *frame, const char *name)
 {
@@ -101,8 +98,7 @@ int schema_check_dependent_schemas(struct schema_run *run, const struct schema_f
     return total;
 }
 
-/* ---- names themselves
- * -------------------------------------------------------------------------------- */
+/* ---- names themselves ---------------------------------------------------------------------- */
 
 static int check_name(struct schema_run *run, const struct schema_frame *frame,
                       const struct schema_node *node, const char *name)
@@ -110,7 +106,7 @@ static int check_name(struct schema_run *run, const struct schema_frame *frame,
     struct buf text = BUF_INIT(BUF_MAX_ANY);
     json_add_key_text(&text, name);
     CLEANUP(json_cleanup)
-    struct json_object *value = json_object_new_string_len(text.data, (int)text.len);
+    struct json_object *value = json_made(json_object_new_string_len(text.data, (int)text.len));
     buf_fini(&text);
     struct schema_place place = {.parent = frame->place, .name = name, .is_name = true};
     struct schema_frame named = {frame, node, value, &place, NULL};
@@ -130,8 +126,7 @@ int schema_check_property_names(struct schema_run *run, const struct schema_fram
     return total;
 }
 
-/* ---- sub-schemas for members
- * -------------------------------------------------------------------------- */
+/* ---- sub-schemas for members --------------------------------------------------------------- */
 
 int schema_check_properties(struct schema_run *run, const struct schema_frame *frame,
                             const struct schema_rule *rule)
@@ -195,8 +190,7 @@ int schema_check_pattern_properties(struct schema_run *run, const struct schema_
     return total;
 }
 
-/* ---- members that nothing else speaks of
- * ---------------------------------------------------------------- */
+/* ---- members that nothing else speaks of --------------------------------------------------- */
 
 /* Whether properties or patternProperties of the same node speak of a name: 1, 0 or ERR_LIMIT. */
 static int is_described(struct schema_run *run, const struct schema_node *node, const char *name)

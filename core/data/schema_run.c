@@ -7,9 +7,9 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 #include "base/utf8.h"
 #include "data/json.h"
+#include "data/schema_uri.h"
 
 /* The bounds of one check. */
 enum {
@@ -105,13 +105,7 @@ static void add_pointer(struct buf *out, const struct schema_place *place)
         buf_addf(out, "/%zu", place->index);
         return;
     }
-    buf_add_char(out, '/');
-    for (const char *c = place->name; *c != '\0'; c++) {
-        if (*c == '~' || *c == '/')
-            buf_add_str(out, *c == '~' ? "~0" : "~1");
-        else
-            buf_add_char(out, *c);
-    }
+    schema_pointer_add(out, place->name);
 }
 
 /* Both texts may hold pieces of names that are cut or hold no valid UTF-8 (JSON_KEY_NUL). */
@@ -138,9 +132,12 @@ int schema_fault(struct schema_run *run, const struct schema_frame *frame, const
 {
     if (run->quiet > 0 || run->faults >= FAULTS_MAX)
         return ERR_INVALID;
+    struct schema_fault fault = {.keyword = keyword, .property = property};
     struct buf message = BUF_INIT(BUF_MAX_ANY);
-    if (frame->place != NULL && frame->place->is_name)
+    if (frame->place != NULL && frame->place->is_name) {
+        fault.property = frame->place->name;
         buf_add_str(&message, "the name of a property ");
+    }
     va_list args;
     va_start(args, format);
     buf_vaddf(&message, format, args);
@@ -149,7 +146,6 @@ int schema_fault(struct schema_run *run, const struct schema_frame *frame, const
         buf_truncate(&message, utf8_cut(message.data, MESSAGE_MAX_BYTES));
         buf_add_str(&message, "…");
     }
-    struct schema_fault fault = {.keyword = keyword, .property = property};
     report(run, frame->place, &fault, &message);
     buf_fini(&message);
     return ERR_INVALID;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Keywords that speak of strings: lengths, pattern, format. */
-#include "base/err.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "data/schema_compiler.h"

@@ -143,6 +143,17 @@ char *schema_uri_resolve(const char *base_uri, gudgeon_str reference)
     return buf_take(&out);
 }
 
+void schema_pointer_add(struct buf *out, const char *name)
+{
+    buf_add_char(out, '/');
+    for (; *name != '\0'; name++) {
+        if (*name == '~' || *name == '/')
+            buf_add_str(out, *name == '~' ? "~0" : "~1");
+        else
+            buf_add_char(out, *name);
+    }
+}
+
 static int hex_value(char c)
 {
     if (c >= '0' && c <= '9')

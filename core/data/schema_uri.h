@@ -3,7 +3,8 @@
 #define GUDGEON_DATA_SCHEMA_URI_H
 
 /*
- * URI references as JSON Schema uses them: resolved against a base, split at the fragment.
+ * URI references and JSON pointers as JSON Schema uses them: references are resolved against a
+ * base and split at their fragment.
  * Nothing is ever fetched; a URI is a name. Private to core/data. Pure.
  */
 
@@ -23,5 +24,7 @@ gudgeon_str schema_uri_split(gudgeon_str reference, gudgeon_str *ret_fragment);
 char *schema_uri_resolve(const char *base, gudgeon_str reference);
 /* Adds the text with its %XX turned into bytes; one that is malformed stays as it is. */
 void schema_uri_decode(struct buf *out, gudgeon_str text);
+/* Adds "/" and a name as a token of a JSON pointer (RFC 6901). */
+void schema_pointer_add(struct buf *out, const char *name);
 
 #endif

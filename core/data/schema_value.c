@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Keywords that speak of any value or of numbers: type, enum, const, multipleOf, bounds. */
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
 #include "data/decimal.h"
 #include "data/json.h"
 #include "data/json_digest.h"
@@ -40,8 +38,7 @@ int schema_check_type(struct schema_run *run, const struct schema_frame *frame,
     return ERR_INVALID;
 }
 
-/* ---- const and enum
- * ------------------------------------------------------------------------------- */
+/* ---- const and enum ------------------------------------------------------------------------ */
 
 /* 1 when the instance is among the rule's values, 0, or ERR_LIMIT. */
 static int is_among(struct schema_run *run, const struct schema_frame *frame,
@@ -94,21 +91,12 @@ int schema_check_enum(struct schema_run *run, const struct schema_frame *frame,
     return ERR_INVALID;
 }
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------- */
-
-/* Less than, equal to, more than the rule's number: < 0, 0, > 0. */
-static int compare_to(const struct schema_frame *frame, const struct schema_rule *rule)
-{
-    struct decimal number;
-    decimal_of(frame->instance, &number);
-    return decimal_compare(&number, rule->number);
-}
+/* ---- numbers ------------------------------------------------------------------------------- */
 
 int schema_check_minimum(struct schema_run *run, const struct schema_frame *frame,
                          const struct schema_rule *rule)
 {
-    return compare_to(frame, rule) >= 0
+    return decimal_order(frame->instance, rule->value) >= 0
                ? 0
                : schema_fault_operand(run, frame, rule, "must be at least");
 }
@@ -116,14 +104,15 @@ int schema_check_minimum(struct schema_run *run, const struct schema_frame *fram
 int schema_check_maximum(struct schema_run *run, const struct schema_frame *frame,
                          const struct schema_rule *rule)
 {
-    return compare_to(frame, rule) <= 0 ? 0
-                                        : schema_fault_operand(run, frame, rule, "must be at most");
+    return decimal_order(frame->instance, rule->value) <= 0
+               ? 0
+               : schema_fault_operand(run, frame, rule, "must be at most");
 }
 
 int schema_check_exclusive_minimum(struct schema_run *run, const struct schema_frame *frame,
                                    const struct schema_rule *rule)
 {
-    return compare_to(frame, rule) > 0
+    return decimal_order(frame->instance, rule->value) > 0
                ? 0
                : schema_fault_operand(run, frame, rule, "must be more than");
 }
@@ -131,7 +120,7 @@ int schema_check_exclusive_minimum(struct schema_run *run, const struct schema_f
 int schema_check_exclusive_maximum(struct schema_run *run, const struct schema_frame *frame,
                                    const struct schema_rule *rule)
 {
-    return compare_to(frame, rule) < 0
+    return decimal_order(frame->instance, rule->value) < 0
                ? 0
                : schema_fault_operand(run, frame, rule, "must be less than");
 }
@@ -139,9 +128,10 @@ int schema_check_exclusive_maximum(struct schema_run *run, const struct schema_f
 int schema_check_multiple_of(struct schema_run *run, const struct schema_frame *frame,
                              const struct schema_rule *rule)
 {
-    struct decimal number;
+    struct decimal number, step;
     decimal_of(frame->instance, &number);
-    if (decimal_is_multiple(&number, rule->number))
+    decimal_of(rule->value, &step);
+    if (decimal_is_multiple(&number, &step))
         return 0;
     return schema_fault_operand(run, frame, rule, "must be a multiple of");
 }

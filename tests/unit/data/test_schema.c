@@ -225,11 +225,13 @@ static void test_fault_fields(void)
 {
     struct schema *schema = compiled(
         "{\"properties\":{\"a\":{\"type\":\"object\",\"required\":[\"x\"],\"properties\":{\"y\":"
-        "false},\"additionalProperties\":false}},\"maxProperties\":1}");
+        "false},\"additionalProperties\":false}},\"maxProperties\":1,\"propertyNames\":{"
+        "\"pattern\":"
+        "\"a\"}}");
     CLEANUP(json_cleanup) struct json_object *instance = json("{\"a\":{\"y\":1,\"z\":2},\"b\":1}");
     struct seen seen = {.text = BUF_INIT(BUF_MAX_ANY)};
     CU_ASSERT_EQUAL(schema_check(schema, instance, see, &seen), ERR_INVALID);
-    CHECK_STR(seen.text.data, "[ maxProperties -][/a required x][/a/y properties -]"
+    CHECK_STR(seen.text.data, "[ maxProperties -][ pattern b][/a required x][/a/y properties -]"
                               "[/a additionalProperties z]");
     buf_fini(&seen.text);
     schema_free(schema);
@@ -318,8 +320,7 @@ static void test_ecma_regex(void)
     }
 }
 
-/* ---- completing
- * ---------------------------------------------------------------------------------- */
+/* ---- completing ---------------------------------------------------------------------------- */
 
 /* A tool's parameters as model libraries write them. */
 static const char tool_schema[] =
@@ -404,8 +405,7 @@ static void test_defaults_are_copies(void)
     schema_free(schema);
 }
 
-/* ---- what a schema says of places
- * -------------------------------------------------------------------- */
+/* ---- what a schema says of places ---------------------------------------------------------- */
 
 static void test_nodes(void)
 {
@@ -459,8 +459,7 @@ static void test_nodes(void)
     schema_free(schema);
 }
 
-/* ---- hostile input
- * --------------------------------------------------------------------------------- */
+/* ---- hostile input ------------------------------------------------------------------------- */
 
 /* Repeats `text` count times. */
 static char *repeated(const char *before, const char *text, int count, const char *after)
@@ -599,8 +598,7 @@ static void test_large(void)
     schema_free(schema);
 }
 
-/* ---- stacks and threads
- * -------------------------------------------------------------------------------- */
+/* ---- stacks and threads -------------------------------------------------------------------- */
 
 static void *check_deepest(void *schema)
 {
