@@ -396,6 +396,9 @@ static void test_made_numbers(void)
     CLEANUP(json_cleanup) struct json_object *copy = json_copy(largest);
     CLEANUP(free_ptr) char *text = written(copy);
     CHECK_STR(text, "18446744073709551615");
+    CLEANUP(json_cleanup) struct json_object *greatest = json_object_new_int64(INT64_MAX);
+    CU_ASSERT(!json_equal(largest, greatest));
+    CU_ASSERT(json_equal(largest, copy));
 }
 
 static void test_write_cap(void)
@@ -525,6 +528,8 @@ static void test_decimal_multiple(void)
         {"3e400", "3", true},
         {"1e999999999999999999", "1024", true},
         {"1", "1e5", false},
+        {"1e6", "64", true},
+        {"1e5", "64", false},
         {"1208925819614629174706176", "1208925819614629174706176", true},
         {"1208925819614629174706177", "1208925819614629174706176", false},
     };

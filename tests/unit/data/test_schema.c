@@ -126,6 +126,19 @@ static void test_documents(void)
     CHECK_STR(err.text, "http://h/bad#/type: there is no type \"nope\"");
 }
 
+/* A reference to where no schema is known to stand, within a resource that has its own base. */
+static void test_unknown_places(void)
+{
+    struct schema *schema =
+        compiled("{\"$ref\":\"#/$defs/a/x-parts/b%20\",\"$defs\":{\"a\":{\"$id\":\"http://h/a/\","
+                 "\"x-parts\":{\"b \":{\"$ref\":\"c\"}},\"$defs\":{\"c\":{\"$id\":\"c\",\"type\":"
+                 "\"null\"}}}}}");
+    CLEANUP(json_cleanup) struct json_object *one = json("1");
+    CU_ASSERT_EQUAL(schema_check(schema, NULL, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(schema_check(schema, one, NULL, NULL), ERR_INVALID);
+    schema_free(schema);
+}
+
 /* ---- faults -------------------------------------------------------------------------------- */
 
 static void test_faults(void)
@@ -389,6 +402,18 @@ static void test_complete(void)
     schema_free(schema);
 }
 
+static void test_alternatives(void)
+{
+    /* Two objects: nobody knows which is meant. */
+    struct schema *schema =
+        compiled("{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"a\":{\"default\":1}}},"
+                 "{\"properties\":{\"b\":{\"default\":2}}},{\"type\":\"string\"}]}");
+    CLEANUP(json_cleanup) struct json_object *value = json("{}");
+    CU_ASSERT_EQUAL(schema_complete(schema, &value, true, NULL), 0);
+    CU_ASSERT_EQUAL(json_object_object_length(value), 0);
+    schema_free(schema);
+}
+
 static void test_defaults_are_copies(void)
 {
     struct schema *schema =
@@ -416,6 +441,8 @@ static void test_nodes(void)
         "\"r\":{\"$ref\":\"#/$defs/r\"},\"any\":true,\"none\":false,"
         "\"u\":{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"properties\":{\"in\":"
         "{\"type\":\"boolean\"}}}]},"
+        "\"w\":{\"anyOf\":[{\"properties\":{\"in\":{\"type\":\"string\"}}},"
+        "{\"properties\":{\"in\":{\"type\":\"null\"}}}]},"
         "\"both\":{\"allOf\":[{\"type\":[\"string\",\"integer\"]},{\"type\":[\"integer\","
         "\"null\"]}]},\"loop\":{\"$ref\":\"#/properties/loop\"}},"
         "\"patternProperties\":{\"^x-\":{\"type\":\"null\"}},"
@@ -447,6 +474,7 @@ static void test_nodes(void)
     CU_ASSERT_PTR_NULL(schema_item(schema_property(root, "i"), 0));
     CU_ASSERT_EQUAL(schema_types(schema_property(schema_property(root, "u"), "in")),
                     SCHEMA_BOOLEAN);
+    CU_ASSERT_PTR_NULL(schema_property(schema_property(root, "w"), "in"));
     CU_ASSERT_PTR_NULL(schema_property(schema_property(root, "any"), "x"));
     CU_ASSERT_PTR_NULL(schema_property(schema_property(root, "loop"), "x"));
     CU_ASSERT_EQUAL(schema_types(NULL), SCHEMA_ANY);
@@ -534,6 +562,10 @@ static void test_hostile(void)
 static void test_hostile_completion(void)
 {
     CLEANUP(free_ptr) char *doubling = doubling_schema(60);
+    CLEANUP(free_ptr)
+    char *many_defaults =
+        repeated("{\"items\":{\"properties\":{\"a\":{\"default\":[", "0,", 1000, "0]}}}}");
+    CLEANUP(free_ptr) char *many_objects = repeated("[", "{},", 200, "{}]");
     const struct {
         const char *schema, *instance;
     } rows[] = {
@@ -543,6 +575,7 @@ static void test_hostile_completion(void)
          "\"b\":{\"$ref\":\"#\",\"default\":{}}}}",
          "{}"},
         {doubling, "{}"},
+        {many_defaults, many_objects},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct schema *schema = compiled(rows[i].schema);
@@ -569,11 +602,18 @@ static void test_hostile_schemas(void)
     char *patterns =
         repeated("{\"allOf\":[", "{\"pattern\":\"(([a-z]{200}){40}){4}\"},", 3000, "true]}");
     CLEANUP(free_ptr) char *long_id = repeated("{\"$id\":\"", "0123456789", 500, "\"}");
-    const char *const limited[] = {patterns, long_id};
+    CLEANUP(free_ptr) char *base = repeated("{\"$id\":\"", "0123456789", 400, "\",\"$defs\":{");
+    struct buf anchors = BUF_INIT(BUF_MAX_ANY);
+    buf_add_str(&anchors, base);
+    for (int i = 0; i < 5000; i++)
+        buf_addf(&anchors, "\"d%d\":{\"$anchor\":\"a%d\"},", i, i);
+    buf_add_str(&anchors, "\"d\":true}}");
+    const char *const limited[] = {patterns, long_id, anchors.data};
     for (size_t i = 0; i < COUNT_OF(limited); i++) {
         struct err err = {0};
         CU_ASSERT_EQUAL(schema_compile_text(limited[i], &schema, &err), ERR_LIMIT);
     }
+    buf_fini(&anchors);
 }
 
 /* 100,000 different items, and as many names: nothing may be quadratic. */
@@ -665,16 +705,19 @@ static void test_meta_schema(void)
 
 int main(void)
 {
-    UNIT_MAIN(
-        "schema", {"what is no schema is refused with its place", test_bad_schemas},
-        {"documents that are handed in", test_documents},
-        {"faults say what is wrong where", test_faults},
-        {"the fields of a fault", test_fault_fields}, {"faults are bounded", test_many_faults},
-        {"names with U+0000", test_nul_in_names}, {"formats are asserted when asked", test_formats},
-        {"regular expressions mean what ECMA-262 says", test_ecma_regex},
-        {"defaults and coercion", test_complete}, {"defaults are copies", test_defaults_are_copies},
-        {"types, members and annotations", test_nodes}, {"hostile checks end", test_hostile},
-        {"hostile completions end", test_hostile_completion},
-        {"hostile schemas end", test_hostile_schemas}, {"large instances", test_large},
-        {"threads with small stacks", test_threads}, {"the meta-schema", test_meta_schema});
+    UNIT_MAIN("schema", {"what is no schema is refused with its place", test_bad_schemas},
+              {"documents that are handed in", test_documents},
+              {"references to unknown places", test_unknown_places},
+              {"faults say what is wrong where", test_faults},
+              {"the fields of a fault", test_fault_fields},
+              {"faults are bounded", test_many_faults}, {"names with U+0000", test_nul_in_names},
+              {"formats are asserted when asked", test_formats},
+              {"regular expressions mean what ECMA-262 says", test_ecma_regex},
+              {"defaults and coercion", test_complete},
+              {"only one alternative can be meant", test_alternatives},
+              {"defaults are copies", test_defaults_are_copies},
+              {"types, members and annotations", test_nodes}, {"hostile checks end", test_hostile},
+              {"hostile completions end", test_hostile_completion},
+              {"hostile schemas end", test_hostile_schemas}, {"large instances", test_large},
+              {"threads with small stacks", test_threads}, {"the meta-schema", test_meta_schema});
 }
