@@ -52,7 +52,11 @@ static inline int unit_run(const char *suite_name, const struct unit_row *rows, 
 
 /* The smallest stack of a thread, in bytes: what the plugin ABI promises. Sanitizers make frames
  * several times as large. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifndef __has_feature /* clang's way of saying it */
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define UNIT_SMALL_STACK ((size_t)2 << 20)
 #else
 #define UNIT_SMALL_STACK ((size_t)256 << 10)
