@@ -33,6 +33,17 @@ rm mytools.so
 ${CC:-cc} -shared -fPIC -fvisibility=hidden -Wl,-z,defs -I "$headers" -o mytools.so mytools.c
 "$build/tests/plugins/test_template" "$there/mytools.so"
 
+awk '/^    agent: greeter/ { yes = 1 } /^Then$/ { exit } yes { sub(/^    /, ""); print }' \
+    README.md >agent.yaml
+answer=$(GUDGEON_STATE_DIR="$there/state" "$build/gudgeon" run --quiet --plugin-path "$there" \
+    agent.yaml "Greet the world" 2>log || true)
+if [ "$answer" = "The tool said: Good morning, World!" ]; then
+    say ok "the README's agent runs"
+else
+    sed 's/^/# /' log
+    say "not ok" "the README's agent runs: $answer"
+fi
+
 exported=$(nm -D --defined-only mytools.so | awk '{print $3}')
 if [ "$exported" = gudgeon_plugin ]; then
     say ok "exports one symbol"
