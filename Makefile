@@ -105,7 +105,8 @@ $(B)/gudgeon-worker: $(call obj,$(WORKER_SRC)) $(CORE_LIB)
 # The HTTP module: loaded by the host on first use, so that only it pays for libcurl.
 $(HTTP_MODULE): $(call obj,$(HTTP_SRC)) $(CORE_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,--exclude-libs,ALL -o $@ $^ $(call pkg_libs,libcurl) -lpthread
+	$(CC) $(ALL_LDFLAGS) -shared $(if $(SANITIZE),,-Wl$(comma_)-z$(comma_)defs) -Wl,--exclude-libs,ALL \
+	    -o $@ $^ $(call pkg_libs,libcurl) -lpthread
 
 # ---- plugins: plugins/NAME/*.c → NAME.so; a plugin.mk may add to PLUGIN_PACKAGES_NAME ------------
 

@@ -166,7 +166,6 @@ void client_settle(struct http_client *client)
     for (struct http_stream *stream; (stream = client->touched) != NULL;) {
         client->touched = stream->next_touched;
         stream->is_touched = false;
-        stream_hold_back(stream);
         client_wake(client, stream);
     }
     if (client->driver != NULL && client->timer_ns < client->driver_until_ns)

@@ -232,6 +232,7 @@ size_t receive_bytes(char *bytes, size_t size, size_t count, void *payload)
         return 0;
     }
     buf_add(&stream->incoming, bytes, len);
+    stream_hold_back(stream);
     client_touch(stream->client, stream);
     return len;
 }

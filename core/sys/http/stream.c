@@ -165,8 +165,7 @@ void stream_wait(struct http_stream *stream, bool (*is_ready)(const struct http_
 
 void stream_hold_back(struct http_stream *stream)
 {
-    if (!stream->is_running || stream->wants_all || stream->is_held_back ||
-        stream->incoming.len < UNREAD_BYTES)
+    if (stream->wants_all || stream->is_held_back || stream->incoming.len < UNREAD_BYTES)
         return;
     stream->is_held_back = true;
     curl_easy_pause(stream->easy, CURLPAUSE_RECV);

@@ -119,7 +119,9 @@ void stream_set_failure(struct http_stream *stream, int code, const char *format
 void stream_abandon(struct http_stream *stream);
 /* Called by the client when libcurl is done with the transfer. */
 void stream_transfer_ended(struct http_stream *stream, CURLcode code);
-/* Stops receiving while too much lies unread; stream_go_on resumes. */
+/* Stops receiving when too much lies unread; stream_go_on resumes. From within the callback that
+ * receives, because libcurl reads on as long as there is something to read; and not by refusing
+ * the bytes, because libcurl would then keep all that a decoder still gives. */
 void stream_hold_back(struct http_stream *stream);
 void stream_go_on(struct http_stream *stream);
 /* Something moved. */

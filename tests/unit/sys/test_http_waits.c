@@ -446,8 +446,12 @@ static void test_unread_stream(void)
             "200 [first] timeout: HOST sent nothing more for 400 ms", .request = {.idle_ms = 400});
     rig_check(client, &row);
     getrusage(RUSAGE_SELF, &after);
-    CU_ASSERT(after.ru_maxrss - before.ru_maxrss < 16 * 1024);
-    CU_ASSERT(cpu_seconds() - cpu < 0.3);
+    long grown_kib = after.ru_maxrss - before.ru_maxrss;
+    cpu = cpu_seconds() - cpu;
+    if (grown_kib >= 4 * 1024 || cpu >= 0.3)
+        printf("#   grown by %ld KiB, %.3f s of CPU\n", grown_kib, cpu);
+    CU_ASSERT(grown_kib < 4 * 1024);
+    CU_ASSERT(cpu < 0.3);
     gudgeon_http_part part = {.size = sizeof part};
     struct err err;
     for (int i = 0; i < 100; i++) /* and it goes on when it is read */
