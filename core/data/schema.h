@@ -16,7 +16,7 @@
  * All 1,299 required cases of the public suite pass. `format` is an annotation unless asked; then
  * iri, iri-reference, idn-email, idn-hostname and uri-template still are (they want tables of
  * Unicode or a grammar that nobody here needs), and hostname does not decode "xn--" labels.
- * Patterns are PCRE2's: a look-behind must have a bounded length. A $schema that is not known is
+ * Patterns are PCRE2's: a look-behind must have a fixed length. A $schema that is not known is
  * taken for 2020-12; of older drafts `definitions` is understood, `dependencies`, the list form of
  * `items` and an $id that is only a fragment are not.
  */

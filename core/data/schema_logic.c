@@ -114,6 +114,8 @@ static int fault_of_alternatives(struct schema_run *run, const struct schema_fra
         return schema_fault(run, frame, rule->keyword->name, NULL,
                             "fits none of the %zu forms that are allowed here, is %s",
                             part_count(rule), value);
+    if (all == 0)
+        return schema_fault(run, frame, rule->keyword->name, NULL, "is not allowed here");
     struct buf names = BUF_INIT(BUF_MAX_ANY);
     schema_add_type_names(&names, all);
     schema_fault(run, frame, rule->keyword->name, NULL, "must be %s, is %s", names.data, value);

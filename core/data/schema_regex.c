@@ -254,7 +254,7 @@ static int pay(pcre2_callout_block *at, void *data)
 
 int schema_regex_search(const struct schema_regex *regex, gudgeon_str text, int64_t *steps)
 {
-    enum { HEAP_MAX_KIB = 16384, BYTES_PER_STEP_READ = 64 };
+    enum { HEAP_MAX_KIB = 65536, BYTES_PER_STEP_READ = 64 };
     struct meter meter = {
         .steps = *steps - (int64_t)text.len / BYTES_PER_STEP_READ,
         .min_length = regex->min_length,

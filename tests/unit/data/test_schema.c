@@ -200,6 +200,7 @@ static void test_faults(void)
          "{\"a\":1}", "/a: must be null, is integer 1"},
         {"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}", "5",
          "must be string or null, is 5"},
+        {"{\"anyOf\":[false,false]}", "5", "is not allowed here"},
         {"{\"anyOf\":[{\"maximum\":1},{\"minimum\":7}]}", "5",
          "fits none of the 2 forms that are allowed here, is 5"},
         {"{\"required\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\"]}", "{}",
@@ -520,6 +521,7 @@ static void test_hostile(void)
     CLEANUP(free_ptr) char *long_run = repeated("\"", "a", 200000, "b\"");
     CLEANUP(free_ptr) char *deep = repeated("", "[", 500, "");
     CLEANUP(free_ptr) char *deep_value = repeated(deep, "]", 500, "");
+    CLEANUP(free_ptr) char *base64 = repeated("\"", "QUJD", 250000, "\"");
     CLEANUP(free_ptr)
     char *many = repeated("[", "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\",", 2000, "1]");
     const struct {
@@ -542,6 +544,7 @@ static void test_hostile(void)
         {"{\"pattern\":\"^a*b$\"}", long_run, 0},
         {"{\"pattern\":\"b$\"}", long_run, 0},
         {"{\"items\":{\"pattern\":\"^(a|a)*$\"}}", many, ERR_LIMIT},
+        {"{\"pattern\":\"^(?:[A-Za-z0-9+/]{4})*$\"}", base64, 0},
         {"{\"patternProperties\":{\"^(a+)+$\":true}}", "{\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\":1}",
          ERR_LIMIT},
         {"{\"items\":{\"$ref\":\"#\"}}", deep_value, ERR_LIMIT},
