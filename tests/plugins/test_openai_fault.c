@@ -82,6 +82,9 @@ static const struct row rows[] = {
      "{'error':{'message':'The reasoning_content must be passed back','type':"
      "'invalid_request_error','code':'invalid_request_error'}}",
      .class = GUDGEON_INVALID},
+    {"401 and 403 are not overruled by wording", 403, NULL,
+     "{'error':{'message':'this key has no access to the long context window'}}",
+     .class = GUDGEON_AUTH},
     {"404 of a path", 404, NULL, "{'detail':'Not Found'}", .class = GUDGEON_INVALID,
      .message = "base_url"},
     {"404 of a model", 404, NULL,

@@ -619,10 +619,37 @@ static void test_memo(void)
     conversation_fini(&conversation);
 }
 
+/* One instance may serve two models: what is kept for one is not sent to the other. */
+static void test_memo_of_two_models(void)
+{
+    static const struct line lines[] = {
+        {"assistant", "[{'type':'reasoning','text':'hm'}," CALL("a", "f", "{}") "]", OWN},
+        {NULL, NULL, NULL}};
+    struct mock_model model;
+    struct mock_reply reply;
+    struct conversation conversation;
+    conversation_init(&conversation, lines);
+    mock_model_open(&model, "openai", "{\"base_url\":\"http://h/v1\"}", NULL);
+    serve(&model);
+    for (int other = 0; other < 2; other++) {
+        gudgeon_generate request = {.size = sizeof request,
+                                    .model = {other ? "n" : "m", 1},
+                                    .msgs = conversation.pointers,
+                                    .msg_count = 1};
+        mock_model_generate(&model, &request, &reply);
+        bool echoed = strstr(model.http.sent_body.data, "reasoning_content") != NULL;
+        CU_ASSERT_EQUAL(echoed, !other);
+        mock_reply_fini(&reply);
+    }
+    mock_model_close(&model);
+    conversation_fini(&conversation);
+}
+
 int main(void)
 {
     UNIT_MAIN("openai request", {"messages", test_messages}, {"fields", test_fields},
               {"extra may not replace the messages", test_refused_extra},
               {"addresses and headers", test_addresses}, {"limits and CA file", test_limits},
-              {"capabilities", test_capabilities}, {"encodings are kept", test_memo});
+              {"capabilities", test_capabilities}, {"encodings are kept", test_memo},
+              {"and not given to another model", test_memo_of_two_models});
 }
