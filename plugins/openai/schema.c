@@ -7,7 +7,8 @@
 #define SWITCH(values, description)                                                                \
     "{\"type\":\"string\",\"enum\":[" values "],\"description\":\"" description "\"}"
 #define FLAG(description)   "{\"type\":\"boolean\",\"description\":\"" description "\"}"
-#define REQUEST(type, rest) "{" type ",\"x-request\":true" rest "}"
+#define REQUEST(type, rest, description)                                                           \
+    "{" type ",\"x-request\":true" rest ",\"description\":\"" description "\"}"
 
 /* clang-format off */
 #define TIMEOUTS \
@@ -56,13 +57,21 @@ const char config_schema[] =
         "\"description\":\"PEM file of certificates trusted beside the system's.\"},"
     "\"timeouts\":" TIMEOUTS ","
     "\"dialect\":" DIALECT ","
-    "\"temperature\":" REQUEST("\"type\":\"number\"", ",\"minimum\":0,\"maximum\":2") ","
-    "\"top_p\":" REQUEST("\"type\":\"number\"", ",\"minimum\":0,\"maximum\":1") ","
-    "\"seed\":" REQUEST("\"type\":\"integer\"", "") ","
-    "\"stop\":" REQUEST("\"type\":[\"string\",\"array\"],\"items\":{\"type\":\"string\"}", "") ","
-    "\"presence_penalty\":" REQUEST("\"type\":\"number\"", ",\"minimum\":-2,\"maximum\":2") ","
-    "\"frequency_penalty\":" REQUEST("\"type\":\"number\"", ",\"minimum\":-2,\"maximum\":2") ","
-    "\"reasoning_effort\":" REQUEST("\"type\":\"string\"", "") ","
-    "\"parallel_tool_calls\":" REQUEST("\"type\":\"boolean\"", "")
+    "\"temperature\":" REQUEST("\"type\":\"number\"", ",\"minimum\":0,\"maximum\":2",
+        "How freely it chooses its words; some models take none.") ","
+    "\"top_p\":" REQUEST("\"type\":\"number\"", ",\"minimum\":0,\"maximum\":1",
+        "Only the likeliest words that together have this probability.") ","
+    "\"seed\":" REQUEST("\"type\":\"integer\"", "",
+        "For replies that can be repeated, as far as the server can.") ","
+    "\"stop\":" REQUEST("\"type\":[\"string\",\"array\"],\"items\":{\"type\":\"string\"}", "",
+        "Texts at which the reply ends.") ","
+    "\"presence_penalty\":" REQUEST("\"type\":\"number\"", ",\"minimum\":-2,\"maximum\":2",
+        "Against words that were used.") ","
+    "\"frequency_penalty\":" REQUEST("\"type\":\"number\"", ",\"minimum\":-2,\"maximum\":2",
+        "Against words that were used often.") ","
+    "\"reasoning_effort\":" REQUEST("\"type\":\"string\"", "",
+        "How long a reasoning model thinks: low, medium, high, ….") ","
+    "\"parallel_tool_calls\":" REQUEST("\"type\":\"boolean\"", "",
+        "Whether one turn may hold several calls.")
     "}}";
 /* clang-format on */
