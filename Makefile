@@ -139,7 +139,8 @@ $(B)/tests/unit/%: tests/unit/%.c $(CORE_LIB) $(FLAGS_STAMP)
 	$(CC) $(TEST_CPPFLAGS) $(filter-out -fvisibility=hidden,$(ALL_CFLAGS)) $(ALL_LDFLAGS) \
 	    -o $@ $< $(CORE_LIB) $(TEST_LIBS)
 
-include $(wildcard tests/*.mk)
+# check.mk comes last: it names what the others define.
+include $(filter-out tests/check.mk,$(wildcard tests/*.mk)) tests/check.mk
 
 .PHONY: unit
 unit: $(UNIT_BIN)
