@@ -15,7 +15,7 @@ FUZZ_TESTS   := $(if $(wildcard tests/fuzz/replay.sh),tests/fuzz/replay.sh)
 
 # What one build must have before its tests run.
 .PHONY: test-programs
-test-programs: all unit plugin-tests fixtures $(FUZZ_BIN)
+test-programs: all unit plugin-tests fixtures $(FUZZ_BIN) $(NPM_READY)
 
 .PHONY: check
 check:
