@@ -28,13 +28,13 @@ struct row {
 #define DATE JSON "\ndate: Wed, 02 Dec 2026 09:59:30 GMT\n"
 
 static const struct row rows[] = {
-    /* ---- B48: overflow ---- */
-    {"B48: by code", 400, NULL,
+    /* ---- overflow ---- */
+    {"by code", 400, NULL,
      "{'error':{'code':'context_length_exceeded','message':'Prompt has 140000 tokens, limit "
      "128000','type':'invalid_request_error'}}",
      .class = GUDGEON_OVERFLOW, .message = "h answered 400: Prompt has 140000 tokens",
      .code = "context_length_exceeded"},
-    {"wire 13: llama.cpp", 400, NULL,
+    {"llama.cpp", 400, NULL,
      "{'error':{'code':400,'message':'request (9000 tokens) exceeds the available context size',"
      "'type':'exceed_context_size_error','n_prompt_tokens':9000,'n_ctx':4096}}",
      .class = GUDGEON_OVERFLOW, .code = "exceed_context_size_error"},
@@ -53,8 +53,8 @@ static const struct row rows[] = {
      "{'error':{'message':'tokens per min over the context window','code':'rate_limit_exceeded'}}",
      .class = GUDGEON_RETRY},
 
-    /* ---- B60: money ---- */
-    {"B60: insufficient_quota", 429, NULL,
+    /* ---- money ---- */
+    {"insufficient_quota", 429, NULL,
      "{'error':{'message':'You exceeded your current quota','type':'insufficient_quota','param':"
      "null,'code':'insufficient_quota'}}",
      .class = GUDGEON_QUOTA, .code = "insufficient_quota"},
@@ -78,7 +78,7 @@ static const struct row rows[] = {
     {"400", 400, NULL,
      "{'error':{'message':'Unknown parameter: x','type':'invalid_request_error'}}",
      .class = GUDGEON_INVALID, .message = "Unknown parameter: x"},
-    {"B41: DeepSeek's code says no more than the status", 400, NULL,
+    {"DeepSeek's code says no more than the status", 400, NULL,
      "{'error':{'message':'The reasoning_content must be passed back','type':"
      "'invalid_request_error','code':'invalid_request_error'}}",
      .class = GUDGEON_INVALID},
@@ -98,18 +98,18 @@ static const struct row rows[] = {
      .message = "no chat here"},
 
     /* ---- passing ---- */
-    {"wire 27: 408", 408, NULL, "{}", .class = GUDGEON_RETRY},
-    {"wire 27: 409", 409, NULL, "{}", .class = GUDGEON_RETRY},
+    {"408", 408, NULL, "{}", .class = GUDGEON_RETRY},
+    {"409", 409, NULL, "{}", .class = GUDGEON_RETRY},
     {"500", 500, NULL, "{'error':{'message':'oops','type':'server_error'}}",
      .class = GUDGEON_RETRY},
     {"502 as a page", 502, "content-type: text/html", "<html>\n<h1>502 Bad   Gateway</h1>\r\n",
      .class = GUDGEON_RETRY, .message = "<html> <h1>502 Bad Gateway</h1>"},
-    {"wire 13: loading", 503, NULL,
+    {"loading", 503, NULL,
      "{'error':{'code':503,'message':'Loading model','type':'unavailable_error'}}",
      .class = GUDGEON_RETRY},
-    {"wire 25: 529", 529, NULL, "{'error':{'type':'overloaded_error','message':'Overloaded'}}",
+    {"529", 529, NULL, "{'error':{'type':'overloaded_error','message':'Overloaded'}}",
      .class = GUDGEON_RETRY},
-    {"wire 12: Groq", 400, NULL,
+    {"Groq", 400, NULL,
      "{'error':{'message':'Failed to call a function.','type':'invalid_request_error','code':"
      "'tool_use_failed'}}",
      .class = GUDGEON_RETRY},
@@ -124,35 +124,31 @@ static const struct row rows[] = {
     {"x-should-retry: true is no money", 429, JSON "\nx-should-retry: true",
      "{'error':{'code':'insufficient_quota'}}", .class = GUDGEON_QUOTA},
 
-    /* ---- B59: when to come back ---- */
-    {"B59: seconds", 429, JSON "\nretry-after: 7", "{}", .class = GUDGEON_RETRY,
-     .retry_after_ms = 7000},
-    {"B59: decimals, rounded up", 429, JSON "\nretry-after: 0.5031", "{}", .class = GUDGEON_RETRY,
+    /* ---- when to come back ---- */
+    {"seconds", 429, JSON "\nretry-after: 7", "{}", .class = GUDGEON_RETRY, .retry_after_ms = 7000},
+    {"decimals, rounded up", 429, JSON "\nretry-after: 0.5031", "{}", .class = GUDGEON_RETRY,
      .retry_after_ms = 504},
-    {"B59: a date", 429, DATE "retry-after: Wed, 02 Dec 2026 10:00:00 GMT", "{}",
-     .class = GUDGEON_RETRY, .retry_after_ms = 30000},
-    {"B59: a date that has passed", 429, DATE "retry-after: Wed, 02 Dec 2026 09:00:00 GMT", "{}",
+    {"a date", 429, DATE "retry-after: Wed, 02 Dec 2026 10:00:00 GMT", "{}", .class = GUDGEON_RETRY,
+     .retry_after_ms = 30000},
+    {"a date that has passed", 429, DATE "retry-after: Wed, 02 Dec 2026 09:00:00 GMT", "{}",
      .class = GUDGEON_RETRY, .retry_after_ms = 0},
-    {"B59: rubbish", 429, JSON "\nretry-after: soon", "{}", .class = GUDGEON_RETRY,
-     .retry_after_ms = 0},
-    {"B59: negative", 429, JSON "\nretry-after: -5", "{}", .class = GUDGEON_RETRY,
-     .retry_after_ms = 0},
-    {"B59: twenty digits are a day", 429, JSON "\nretry-after: 99999999999999999999", "{}",
+    {"rubbish", 429, JSON "\nretry-after: soon", "{}", .class = GUDGEON_RETRY, .retry_after_ms = 0},
+    {"negative", 429, JSON "\nretry-after: -5", "{}", .class = GUDGEON_RETRY, .retry_after_ms = 0},
+    {"twenty digits are a day", 429, JSON "\nretry-after: 99999999999999999999", "{}",
      .class = GUDGEON_RETRY, .retry_after_ms = 86400000},
-    {"B59: a date far off is a day", 429, DATE "retry-after: Wed, 02 Dec 2099 10:00:00 GMT", "{}",
+    {"a date far off is a day", 429, DATE "retry-after: Wed, 02 Dec 2099 10:00:00 GMT", "{}",
      .class = GUDGEON_RETRY, .retry_after_ms = 86400000},
     {"in milliseconds, which goes first", 429, JSON "\nretry-after-ms: 1500.2\nretry-after: 9",
      "{}", .class = GUDGEON_RETRY, .retry_after_ms = 1501},
-    {"wire 27: durations, where nothing is left", 429,
+    {"durations, where nothing is left", 429,
      JSON "\nx-ratelimit-remaining-requests: 0\nx-ratelimit-reset-requests: 6m0s\n"
           "x-ratelimit-remaining-tokens: 10\nx-ratelimit-reset-tokens: 1h",
      "{}", .class = GUDGEON_RETRY, .retry_after_ms = 360000},
-    {"wire 27: a short duration", 429,
+    {"a short duration", 429,
      JSON "\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 1.25s", "{}",
      .class = GUDGEON_RETRY, .retry_after_ms = 1250},
-    {"wire 27: milliseconds", 429,
-     JSON "\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 250ms", "{}",
-     .class = GUDGEON_RETRY, .retry_after_ms = 250},
+    {"milliseconds", 429, JSON "\nx-ratelimit-remaining-tokens: 0\nx-ratelimit-reset-tokens: 250ms",
+     "{}", .class = GUDGEON_RETRY, .retry_after_ms = 250},
     {"also with 503", 503, JSON "\nretry-after: 1", "{}", .class = GUDGEON_RETRY,
      .retry_after_ms = 1000},
 };

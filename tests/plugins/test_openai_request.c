@@ -92,7 +92,7 @@ static const struct message_row message_rows[] = {
                                                                      "{'role':'tool','tool_call_id'"
                                                                      ":'abc123xyz','"
                                                                      "content':'ok'}]"},
-    {"B39: content empty",
+    {"content empty",
      "{'tool_content':'empty'}",
      {{"assistant", "[" CALL("a", "f", "{}") "]", NULL}},
      .messages =
@@ -102,7 +102,7 @@ static const struct message_row message_rows[] = {
      {{"assistant", "[" T("so") "," CALL("a", "f", "{}") "," CALL("b", "g", "{}") "]", NULL}},
      .messages = "[{'role':'assistant','content':'so','tool_calls':[" WIRE_CALL(
          "a", "f", "{}") "," WIRE_CALL("b", "g", "{}") "]}]"},
-    {"B40: empty results and blank blocks",
+    {"empty results and blank blocks",
      "{}",
      {{"user", "[" T("\\n ") "," T("a") "," T("") "," T("b") "]", NULL},
       {"tool", RESULT("a", ""), NULL},
@@ -118,7 +118,7 @@ static const struct message_row message_rows[] = {
      "{}",
      {{"assistant", "[{'type':'refusal','text':'no'}]", NULL}},
      .messages = "[{'role':'assistant','content':'no'}]"},
-    {"wire 30: users and systems side by side become one",
+    {"users and systems side by side become one",
      "{}",
      {{"system", "[" T("s1") "]", NULL},
       {"system", "[" T("s2") "]", NULL},
@@ -179,7 +179,7 @@ static const struct message_row message_rows[] = {
      "{'system_role':'user'}",
      {{"system", "[" T("s") "]", NULL}, {"user", "[" T("u") "]", NULL}},
      .messages = "[{'role':'user','content':'s\\n\\nu'}]"},
-    {"B41: reasoning goes back with a turn that calls",
+    {"reasoning goes back with a turn that calls",
      "{}",
      {{"assistant", "[{'type':'reasoning','text':'hm'}," CALL("a", "f", "{}") "]", OWN},
       {"assistant", "[{'type':'reasoning','text':'hm'}," T("t") "]", OWN}},

@@ -36,7 +36,7 @@ static void test_round_trip(void)
         {"\"日本語 and a long run of plain text \xf4\x8f\xbf\xbf\"", NULL},
         {"{\"a\\u0000b\":1,\"a\":2,\"\\u0000\":3,\"\":4}", NULL},
         {"\"a quote after exactly sixteen\\\"\"", NULL},
-        /* B14: digits are what they were */
+        /* Digits are what they were */
         {"{\"id\":812345678901234567}", NULL},
         {"[9223372036854775807,9223372036854775808,-9223372036854775808,-9223372036854775809]",
          NULL},
@@ -61,7 +61,6 @@ static void test_refused(void)
     } rows[] = {
         {"", "line 1, column 1: the text ends where a value is due"},
         {" \n ", "line 2, column 2: the text ends where a value is due"},
-        /* B82 */
         {"{\"a\":1}}", "line 1, column 8: the end of the text is due, not }"},
         {"{\"a\":1,}", "line 1, column 8: a name in double quotes is due, not }"},
         {"[1,]", "line 1, column 4: a value is due, not ]"},
@@ -71,7 +70,7 @@ static void test_refused(void)
         {"{\"a\":1", "line 1, column 7: the text ends where a comma or } is due"},
         {"[1}", "line 1, column 3: a comma or ] is due, not }"},
         {"nulL", "line 1, column 1: a value is due, not n"},
-        /* B06, B11 and their like say what is wrong */
+        /* what models write instead: the message says what is wrong */
         {"{'a':1}", "line 1, column 2: a name in double quotes is due, not ' (JSON text stands in "
                     "double quotes)"},
         {"[NaN]", "line 1, column 2: a value is due, not N (JSON has no NaN, Infinity or None)"},
@@ -120,7 +119,7 @@ static void test_absent_and_nul(void)
     struct json_object *value;
     CU_ASSERT_EQUAL(json_read((gudgeon_str){NULL, 0}, &value, NULL), ERR_INVALID);
     CU_ASSERT_EQUAL(json_read((gudgeon_str){"1\0", 2}, &value, NULL), ERR_INVALID);
-    /* B82: the length decides, not a terminator */
+    /* The length decides, not a terminator */
     CU_ASSERT_EQUAL(json_read((gudgeon_str){"nullx", 4}, &value, NULL), 0);
     CU_ASSERT_PTR_NULL(value);
     CU_ASSERT_EQUAL(json_read((gudgeon_str){"null", 3}, &value, NULL), ERR_INVALID);
@@ -163,7 +162,7 @@ static void test_read_first(void)
         const char *in;
         size_t used;
     } rows[] = {
-        {"{\"name\":\"t\",\"arguments\":{}} close it with }", 27}, /* B08 */
+        {"{\"name\":\"t\",\"arguments\":{}} close it with }", 27},
         {" {\"a\":1}{\"b\":2}", 8},
         {"12 34", 2},
         {"\"x\"\xff", 3},
@@ -227,7 +226,6 @@ static void test_deepest_on_small_stack(void)
     CU_ASSERT(ok);
 }
 
-/* B81 */
 static void test_too_deep(void)
 {
     static const struct {

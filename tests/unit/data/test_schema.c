@@ -74,7 +74,6 @@ static void test_bad_schemas(void)
          "/patternProperties: \"[\" is no regular expression that can be used: missing "
          "terminating ] for character class",
          ERR_INVALID},
-        /* B12 */
         {"{\"properties\":{\"o\":{\"$ref\":\"#/$defs/O\"}}}",
          "/properties/o/$ref: \"#/$defs/O\" leads nowhere", ERR_INVALID},
         {"{\"$ref\":\"http://example.com/x\"}", "/$ref: \"http://example.com/x\" leads nowhere",
@@ -361,7 +360,6 @@ static void test_complete(void)
         {"{}", false, "{\"limit\":10,\"ratio\":null}"},
         {"{\"limit\":null}", true, "{\"limit\":null,\"ratio\":null}"},
         {"{\"limit\":\"500\",\"ratio\":0}", false, "{\"limit\":\"500\",\"ratio\":0}"},
-        /* B11 */
         {"{\"limit\":\"500\",\"ratio\":\"0.50\"}", true, "{\"limit\":500,\"ratio\":0.50}"},
         {"{\"limit\":1,\"ratio\":\"NaN\"}", true, "{\"limit\":1,\"ratio\":\"NaN\"}"},
         {"{\"limit\":1,\"ratio\":\"1e999\"}", true, "{\"limit\":1,\"ratio\":\"1e999\"}"},
@@ -374,14 +372,14 @@ static void test_complete(void)
          "{\"deep\":true,\"limit\":1,\"ratio\":1}"},
         {"{\"deep\":\"yes\",\"limit\":1,\"ratio\":1}", true,
          "{\"deep\":\"yes\",\"limit\":1,\"ratio\":1}"},
-        /* B05: only where the schema wants it; what is a string by its schema stays one */
+        /* Only where the schema wants it; what is a string by its schema stays one */
         {"{\"plan\":\"[{\\\"n\\\":\\\"1\\\"}]\",\"limit\":1,\"ratio\":1,\"ver\":\"[1]\"}", true,
          "{\"plan\":[{\"n\":1,\"done\":false}],\"limit\":1,\"ratio\":1,\"ver\":\"[1]\"}"},
         {"{\"plan\":\"[1\",\"limit\":1,\"ratio\":1}", true,
          "{\"plan\":\"[1\",\"limit\":1,\"ratio\":1}"},
         {"{\"plan\":\"{}\",\"limit\":1,\"ratio\":1}", true,
          "{\"plan\":\"{}\",\"limit\":1,\"ratio\":1}"},
-        /* B12: a branch behind $ref and null */
+        /* A branch behind $ref and null */
         {"{\"o\":\"{\\\"p\\\":\\\"7\\\"}\",\"limit\":1,\"ratio\":1}", true,
          "{\"o\":{\"p\":7},\"limit\":1,\"ratio\":1}"},
         {"{\"o\":null,\"all\":{},\"limit\":1,\"ratio\":1}", true,

@@ -146,7 +146,7 @@ static void test_raw_newline(void)
     buf_fini(&text);
 }
 
-/* B114: UTC with Z whatever TZ says, also over the end of summer time. */
+/* UTC with Z whatever TZ says, also over the end of summer time. */
 static void test_utc(void)
 {
     SCRATCH(runs);
@@ -274,7 +274,7 @@ static int open_elsewhere(const char *runs)
     return WEXITSTATUS(status);
 }
 
-/* B110: the second writer is refused, here and in another process, until the first is gone. */
+/* The second writer is refused, here and in another process, until the first is gone. */
 static void test_lock(void)
 {
     SCRATCH(runs);
@@ -391,7 +391,7 @@ static struct buf three_records(const char *runs, size_t *ret_last_at)
     return contents(runs);
 }
 
-/* B108, at every byte of the last record. */
+/* Torn at every byte of the last record. */
 static void test_torn_everywhere(void)
 {
     SCRATCH(runs);
@@ -438,13 +438,13 @@ static void test_other_ends(void)
         {"JSON, but no record, no newline", BYTES("{\"n\":1}"), 0, 1, false},
         {"another run's record", BYTES(RECORD("other", "2") "\n"), 0, 1, false},
         {"UTF-8 cut after one byte", BYTES("{\"v\":1,\"t\":\"\xe2"), 0, 1, false},
-        {"NULs before a record (B112)", BYTES("\0\0" RECORD(RUN, "2") "\n"),
-         sizeof RECORD(RUN, "2") + 2, 2, false},
-        {"welded to a torn one (B108)", BYTES(TORN RECORD(RUN, "2") "\n"),
-         sizeof TORN RECORD(RUN, "2"), 2, false},
+        {"NULs before a record", BYTES("\0\0" RECORD(RUN, "2") "\n"), sizeof RECORD(RUN, "2") + 2,
+         2, false},
+        {"welded to a torn one", BYTES(TORN RECORD(RUN, "2") "\n"), sizeof TORN RECORD(RUN, "2"), 2,
+         false},
         {"a torn one welded to it", BYTES(RECORD(RUN, "2") TORN), sizeof RECORD(RUN, "2") - 1, 2,
          true},
-        {"two in one line (B110)", BYTES(RECORD(RUN, "2") RECORD(RUN, "3") "\n"),
+        {"two in one line", BYTES(RECORD(RUN, "2") RECORD(RUN, "3") "\n"),
          sizeof RECORD(RUN, "2") RECORD(RUN, "3"), 3, false},
     };
     SCRATCH(runs);
@@ -593,7 +593,7 @@ static void test_full(void)
         check_full(room);
 }
 
-/* B112: somebody truncates the file while it is written. No NULs, neither from going on nor from
+/* Somebody truncates the file while it is written. No NULs, neither from going on nor from
  * taking a torn record back. */
 static void test_truncated(void)
 {
@@ -853,17 +853,15 @@ int main(void)
     UNIT_MAIN(
         "journal", {"the envelope, then the fields, one line", test_record},
         {"an abandoned record takes no seq", test_abandon},
-        {"raw newlines do not break lines", test_raw_newline}, {"time is UTC (B114)", test_utc},
+        {"raw newlines do not break lines", test_raw_newline}, {"time is UTC", test_utc},
         {"modes", test_modes}, {"bad and taken ids", test_create_refuses},
         {"a failed creation leaves nothing", test_create_leaves_nothing},
-        {"opening what is not there", test_open_nothing},
-        {"a second writer is refused (B110)", test_lock}, {"seq and at_ms go on", test_continuity},
-        {"torn at every byte (B108)", test_torn_everywhere},
-        {"other damaged ends (B112)", test_other_ends}, {"no whole record at all", test_no_record},
+        {"opening what is not there", test_open_nothing}, {"a second writer is refused", test_lock},
+        {"seq and at_ms go on", test_continuity}, {"torn at every byte", test_torn_everywhere},
+        {"other damaged ends", test_other_ends}, {"no whole record at all", test_no_record},
         {"what it cannot judge is not cut", test_open_refuses},
         {"one write a record, finished when short", test_one_write},
-        {"a full disk at every byte", test_full},
-        {"truncated by somebody else (B112)", test_truncated},
+        {"a full disk at every byte", test_full}, {"truncated by somebody else", test_truncated},
         {"a torn line that cannot be cut is said", test_cannot_cut},
         {"a failed sync", test_sync_fails}, {"too long a record", test_too_long},
         {"levels of sync", test_levels}, {"names are synced once", test_names},
