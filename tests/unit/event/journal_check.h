@@ -19,17 +19,37 @@
 #include "event/reader.h"
 #include "scratch.h"
 
-/* The published schema as text becomes JSON; freed by the caller. */
-static inline struct json_object *journal_schema_read(void)
+/* A published schema; freed by the caller. */
+static inline struct json_object *schema_file_read(const char *path)
 {
-    struct buf text = scratch_read("config/journal.schema.json");
+    struct buf text = scratch_read("%s", path);
     struct json_object *root = NULL;
     struct err err = {0};
     if (json_read_object((gudgeon_str){text.data, text.len}, &root, &err) < 0)
-        printf("# config/journal.schema.json: %s\n", err.text);
+        printf("# %s: %s\n", path, err.text);
     SCRATCH_NEED(root != NULL);
     buf_fini(&text);
     return root;
+}
+
+static inline struct json_object *journal_schema_read(void)
+{
+    return schema_file_read("config/journal.schema.json");
+}
+
+/* Compiles it with the schema of content blocks that it refers to. */
+static inline struct schema *journal_schema_compile(struct json_object *root)
+{
+    CLEANUP(json_cleanup)
+    struct json_object *blocks = schema_file_read("include/gudgeon/blocks.schema.json");
+    struct schema_document document = {.uri = json_get_str(blocks, "$id").ptr, .schema = blocks};
+    struct schema_options options = {.documents = &document, .document_count = 1};
+    struct schema *schema = NULL;
+    struct err err = {0};
+    if (schema_compile(root, &options, &schema, &err) < 0)
+        printf("# config/journal.schema.json: %s\n", err.text);
+    SCRATCH_NEED(schema != NULL);
+    return schema;
 }
 
 /* The schema as writers are held to it: fields that it does not describe are faults. */
@@ -37,12 +57,7 @@ static inline struct schema *journal_schema_strict(void)
 {
     CLEANUP(json_cleanup) struct json_object *root = journal_schema_read();
     json_object_object_add(root, "unevaluatedProperties", json_object_new_boolean(false));
-    struct schema *schema = NULL;
-    struct err err = {0};
-    if (schema_compile(root, NULL, &schema, &err) < 0)
-        printf("# config/journal.schema.json: %s\n", err.text);
-    SCRATCH_NEED(schema != NULL);
-    return schema;
+    return journal_schema_compile(root);
 }
 
 struct journal_check {
