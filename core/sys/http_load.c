@@ -8,10 +8,12 @@
 #include "base/err.h"
 #include "sys/paths.h"
 
-/* Never unloaded: libcurl and its TLS library leave handlers behind. */
+/* Never unloaded: libcurl and its TLS library leave handlers behind. Lazy is for those libraries,
+ * as for every program that is linked with them: binding all of their symbols takes longer than
+ * loading them. The module itself is linked to be bound at once. */
 static const struct http_ops *load(const char *path, struct err *err)
 {
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    void *module = dlopen(path, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     if (module == NULL) {
         err_set(err, ERR_NOT_FOUND, "cannot load the HTTP module: %s", dlerror());
         return NULL;
