@@ -304,14 +304,28 @@ static void complete_and_check(struct configuring *with, struct json_object **co
                                const struct schema *schema)
 {
     struct err err = {0};
-    json_read(str_of(with->entry->component->config_schema), &with->schema_json, NULL);
     int status = schema_complete(schema, config, false, &err);
     if (status == 0)
         status = schema_check(schema, *config, on_fault, with);
     if (status < 0 && status != ERR_INVALID)
         yaml_fault(with->context->diags, with->node, "%s: the configuration cannot be checked: %s",
                    with->entry->use, err.code != 0 ? err.text : err_name(status));
-    json_object_put(with->schema_json);
+}
+
+/* What the component says of its configuration, or NULL. Compiled where it is used: of all the
+ * plugins that there are, a definition needs few. */
+static struct schema *compile_schema(struct configuring *with)
+{
+    const struct component_info *component = with->entry->component;
+    struct schema *schema = NULL;
+    struct err err = {0};
+    if (component == NULL || component->config_schema == NULL)
+        return NULL;
+    if (json_read(str_of(component->config_schema), &with->schema_json, &err) < 0 ||
+        schema_compile(with->schema_json, NULL, &schema, &err) < 0)
+        yaml_fault(with->context->diags, with->node, "%s: the plugin's config_schema: %s",
+                   with->entry->use, err.text);
+    return schema;
 }
 
 void definition_bind_config(struct use_entry *entry, char **parameters, struct yaml_node *node,
@@ -319,10 +333,10 @@ void definition_bind_config(struct use_entry *entry, char **parameters, struct y
 {
     struct configuring with = {entry, node, table, context, NULL};
     const struct component_info *component = entry->component;
-    const struct schema *schema = component != NULL ? component->schema : NULL;
+    struct schema *schema = compile_schema(&with);
     const struct schema_node *root = schema != NULL ? schema_root(schema) : NULL;
     CLEANUP(json_cleanup) struct json_object *config = read_config(&with, root), *moved = NULL;
-    if (component != NULL && schema == NULL)
+    if (component != NULL && component->config_schema == NULL)
         refuse_config(&with);
     if (schema != NULL) {
         complete_and_check(&with, &config, schema);
@@ -333,4 +347,6 @@ void definition_bind_config(struct use_entry *entry, char **parameters, struct y
         *parameters = as_text(moved);
     }
     entry->config = as_text(config);
+    schema_free(schema);
+    json_object_put(with.schema_json);
 }

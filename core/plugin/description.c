@@ -28,7 +28,6 @@ void plugin_info_fini(struct plugin_info *info)
         free(component->summary);
         free(component->config_schema);
         free(component->needs);
-        schema_free(component->schema);
     }
     free(info->components);
     free(info->path);

@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "data/json.h"
-#include "data/schema.h"
 #include "plugin/cache.h"
 #include "plugin/describe.h"
 #include "plugin/description.h"
@@ -47,19 +46,6 @@ static int ask_worker(const struct search_hit *hit, struct cache *cache, const c
     return status;
 }
 
-/* Compiled by the worker before; a fault here means that the description did not come from it. */
-static int compile_schemas(struct plugin_info *info, struct err *err)
-{
-    int status = 0;
-    for (size_t i = 0; i < info->component_count && status == 0; i++) {
-        struct component_info *component = &info->components[i];
-        component->plugin = info;
-        if (component->config_schema != NULL)
-            status = schema_compile_text(component->config_schema, &component->schema, err);
-    }
-    return status;
-}
-
 static int describe(const struct search_hit *hit, struct cache *cache, const char *worker,
                     struct plugin_info *info, struct err *err)
 {
@@ -67,7 +53,9 @@ static int describe(const struct search_hit *hit, struct cache *cache, const cha
     int status = known != NULL ? description_read(known, info, NULL) : ERR_NOT_FOUND;
     if (status < 0)
         status = ask_worker(hit, cache, worker, info, err);
-    return status < 0 ? status : compile_schemas(info, err);
+    for (size_t i = 0; i < info->component_count; i++)
+        info->components[i].plugin = info;
+    return status;
 }
 
 /* The usable component of a kind and name in the first `count` plugins, or NULL. */

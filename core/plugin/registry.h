@@ -22,7 +22,6 @@
 #include "plugin/kind.h"
 
 struct err;
-struct schema;
 
 struct component_info {
     const struct plugin_info *plugin;
@@ -30,10 +29,9 @@ struct component_info {
     unsigned kind_version;
     char *name;
     char *summary;
-    unsigned flags;        /* GUDGEON_CONCURRENT, … */
-    char *config_schema;   /* JSON text, NULL = takes no configuration */
-    struct schema *schema; /* the same, compiled; NULL likewise */
-    char *needs;           /* JSON text of a grant, NULL = nothing */
+    unsigned flags;      /* GUDGEON_CONCURRENT, … */
+    char *config_schema; /* JSON text, NULL = takes no configuration */
+    char *needs;         /* JSON text of a grant, NULL = nothing */
 };
 
 struct plugin_info {

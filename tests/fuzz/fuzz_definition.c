@@ -44,10 +44,6 @@ static void check_resolved(const struct definition *definition,
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    static bool is_open;
-    if (!is_open)
-        fake_registry_open();
-    is_open = true;
     CLEANUP(free_ptr) char *text = xstrndup((const char *)bytes, len);
     size_t text_len = strlen(text);
     const char *setting = text + text_len + 1;

@@ -336,6 +336,8 @@ static void test_component_faults(void)
         {GOOD "tools:\n  - use: htpp\n    port: 1", "4:10: no component \"htpp\""},
         {GOOD "tools:\n  - use: flies\n", "4:10: no component \"flies\"; did you mean \"files\"?"},
         {"agent: x\nmodel: {use: files}", "2:14: no component \"files\""},
+        {GOOD "tools:\n  - use: odd_schema",
+         "4:5: odd_schema: the plugin's config_schema: /type: there is no type \"nonsense\""},
         {FILES "grant: {}", "4:5: files: \"root\" is missing: The directory."},
         {FILES "rot: x", "4:5: files: \"root\" is missing: The directory.\n"
                          "5:5: unknown key \"rot\"; did you mean \"root\"?"},
@@ -500,7 +502,6 @@ int main(void)
     setenv("D_EMPTY", "", 1);
     unsetenv("D_NONE");
     unsetenv("D_MODEL");
-    fake_registry_open();
     static const struct unit_row rows[] = {
         {"two lines make an agent", test_defaults},
         {"every key, resolved, and loaded again", test_all_keys},
@@ -515,7 +516,5 @@ int main(void)
         {"files", test_files},
         {"inputs from the command line", test_inputs},
     };
-    int status = unit_run("definition", rows, COUNT_OF(rows));
-    fake_registry_close();
-    return status;
+    return unit_run("definition", rows, COUNT_OF(rows));
 }
