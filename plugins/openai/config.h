@@ -56,6 +56,8 @@ struct dialect {
     uint8_t cache_key;     /* send the conversation as prompt_cache_key */
 };
 
+enum { CONFIG_VARIANT_SIZE = 24 };
+
 struct config {
     const gudgeon_host *host;
     const gudgeon_http *http;
@@ -68,7 +70,7 @@ struct config {
     size_t header_count;
     uint64_t connect_ms, first_byte_ms, idle_ms; /* 0 = the host's default */
     struct dialect dialect;
-    char variant[24];
+    char variant[CONFIG_VARIANT_SIZE];
 };
 
 extern const char config_schema[];

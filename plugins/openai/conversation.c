@@ -80,36 +80,51 @@ static void gather(struct group *group, const char *open, struct message_entry e
     group->entries[group->count++] = entry;
 }
 
-static struct message_entry entry_of(const struct request *request, const gudgeon_msg *msg,
-                                     struct body *body)
+/* How one request's messages are encoded, and what the memo calls that. */
+struct encoding {
+    const struct request *request;
+    struct message_style style; /* but for `own`, which differs from message to message */
+    char variant[CONFIG_VARIANT_SIZE + 32];
+    size_t variant_len; /* without the "o" at its end, which is for own messages */
+};
+
+static void init_encoding(struct encoding *encoding, const struct request *request)
 {
-    struct message_style style = {
-        .dialect = &request->config->dialect,
-        .as_text = request->as_text,
-        .own = msg->origin.len == request->origin.len &&
-               memcmp(msg->origin.ptr, request->origin.ptr, msg->origin.len) == 0,
-    };
-    char variant[sizeof request->config->variant + 32], tools[24] = "";
-    if (request->config->dialect.unlisted_calls == UNLISTED_TEXT && !style.as_text) {
+    struct message_style style = {.dialect = &request->config->dialect,
+                                  .as_text = request->as_text};
+    char tools[24] = "";
+    if (style.dialect->unlisted_calls == UNLISTED_TEXT && !style.as_text) {
         style.listed = request->generate;
         snprintf(tools, sizeof tools, "u%llu",
                  (unsigned long long)request->generate->tools_revision);
     }
-    snprintf(variant, sizeof variant, "%s%s%s%s", request->config->variant,
-             style.as_text ? "t" : "", style.own ? "o" : "", tools);
+    encoding->request = request;
+    encoding->style = style;
+    snprintf(encoding->variant, sizeof encoding->variant, "%s%s%so", request->config->variant,
+             style.as_text ? "t" : "", tools);
+    encoding->variant_len = strlen(encoding->variant) - 1;
+}
+
+static struct message_entry entry_of(struct encoding *encoding, const gudgeon_msg *msg,
+                                     struct body *body)
+{
+    const struct request *request = encoding->request;
+    encoding->style.own = msg->origin.len == request->origin.len &&
+                          memcmp(msg->origin.ptr, request->origin.ptr, msg->origin.len) == 0;
+    gudgeon_str variant = {encoding->variant, encoding->variant_len + (encoding->style.own != 0)};
     gudgeon_str entry = request_recall(request, GUDGEON_MEMO_MESSAGE, msg->id, variant);
     if (entry.ptr == NULL) {
         gudgeon_buf encoded = {0};
-        message_encode(msg, &style, &encoded);
+        message_encode(msg, &encoding->style, &encoded);
         entry = request_keep(request, body, GUDGEON_MEMO_MESSAGE, msg->id, variant, &encoded);
     }
     return message_split(entry);
 }
 
-static void add_message(const struct request *request, const gudgeon_msg *msg, struct group *group,
+static void add_message(struct encoding *encoding, const gudgeon_msg *msg, struct group *group,
                         struct body *body)
 {
-    struct message_entry entry = entry_of(request, msg, body);
+    struct message_entry entry = entry_of(encoding, msg, body);
     /* Images wait in the group until the last result of the turn has passed. */
     int is_result = gudgeon_is(msg->role, "tool");
     if (entry.message.ptr != NULL) {
@@ -120,17 +135,19 @@ static void add_message(const struct request *request, const gudgeon_msg *msg, s
     if (entry.text.ptr == NULL && entry.parts.ptr == NULL)
         return;
     int is_system = gudgeon_is(msg->role, "system");
-    gather(group, is_system ? open_system[request->config->dialect.system_role] : open_user, entry,
+    gather(group, is_system ? open_system[encoding->style.dialect->system_role] : open_user, entry,
            body);
 }
 
 void request_add_messages(const struct request *request, struct body *body)
 {
     const gudgeon_generate *generate = request->generate;
+    struct encoding encoding;
     struct group group = {0};
     size_t first = body->count;
+    init_encoding(&encoding, request);
     for (uint64_t i = 0; i < generate->msg_count; i++)
-        add_message(request, generate->msgs[i], &group, body);
+        add_message(&encoding, generate->msgs[i], &group, body);
     flush(&group, body);
     free(group.entries);
     if (body->count > first) { /* the first message's comma */

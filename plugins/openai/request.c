@@ -4,19 +4,19 @@
 /* ---- the memo ------------------------------------------------------------------------------ */
 
 gudgeon_str request_recall(const struct request *request, uint32_t kind, uint64_t subject,
-                           const char *variant)
+                           gudgeon_str variant)
 {
     if (request->config->memo == NULL)
         return (gudgeon_str){NULL, 0};
-    return request->config->memo->get(request->call, kind, subject, gudgeon_text(variant));
+    return request->config->memo->get(request->call, kind, subject, variant);
 }
 
 gudgeon_str request_keep(const struct request *request, struct body *body, uint32_t kind,
-                         uint64_t subject, const char *variant, gudgeon_buf *encoded)
+                         uint64_t subject, gudgeon_str variant, gudgeon_buf *encoded)
 {
     gudgeon_str kept = {NULL, 0};
     if (request->config->memo != NULL && !encoded->failed)
-        kept = request->config->memo->put(request->call, kind, subject, gudgeon_text(variant),
+        kept = request->config->memo->put(request->call, kind, subject, variant,
                                           gudgeon_buf_str(encoded));
     if (kept.ptr == NULL)
         return body_own(body, encoded);
@@ -45,8 +45,9 @@ static void encode_tool(gudgeon_buf *out, const gudgeon_tool *tool)
 static void add_tools(const struct request *request, struct body *body)
 {
     const gudgeon_generate *generate = request->generate;
+    gudgeon_str variant = gudgeon_text("tools");
     gudgeon_str entry =
-        request_recall(request, GUDGEON_MEMO_TOOLS, generate->tools_revision, "tools");
+        request_recall(request, GUDGEON_MEMO_TOOLS, generate->tools_revision, variant);
     if (entry.ptr == NULL) {
         gudgeon_buf out = {0};
         gudgeon_buf_puts(&out, ",\"tools\":[");
@@ -56,7 +57,7 @@ static void add_tools(const struct request *request, struct body *body)
             encode_tool(&out, generate->tools[i]);
         }
         gudgeon_buf_puts(&out, "]");
-        entry = request_keep(request, body, GUDGEON_MEMO_TOOLS, generate->tools_revision, "tools",
+        entry = request_keep(request, body, GUDGEON_MEMO_TOOLS, generate->tools_revision, variant,
                              &out);
     }
     body_add(body, entry);

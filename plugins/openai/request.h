@@ -29,9 +29,9 @@ int32_t request_encode(const struct request *request, struct body *body);
 
 /* The memo's entry or, where there is none, the absent string. */
 gudgeon_str request_recall(const struct request *request, uint32_t kind, uint64_t subject,
-                           const char *variant);
+                           gudgeon_str variant);
 /* Gives `encoded` to the memo, or to the body when it declines; the buffer is empty afterwards. */
 gudgeon_str request_keep(const struct request *request, struct body *body, uint32_t kind,
-                         uint64_t subject, const char *variant, gudgeon_buf *encoded);
+                         uint64_t subject, gudgeon_str variant, gudgeon_buf *encoded);
 
 #endif
