@@ -16,6 +16,15 @@ struct json_writer *emit_begin(struct run *run, enum event_type type)
     return journal_begin(run->journal, type, run->step.index);
 }
 
+/* Whether memory or a listener wants to know what stands in an event of that type. */
+static bool is_read(const struct run *run, enum event_type type)
+{
+    bool is_read = memory_folds(type);
+    for (size_t i = 0; i < run->options.listener_count; i++)
+        is_read |= run->options.listeners[i].event != NULL;
+    return is_read;
+}
+
 static void tell(struct run *run, const struct event *event)
 {
     pthread_mutex_lock(&run->listening);
@@ -27,7 +36,7 @@ static void tell(struct run *run, const struct event *event)
     }
     pthread_mutex_unlock(&run->listening);
     for (size_t i = 0; i < run->sink_count; i++)
-        sink_push(run->sinks[i], event->type_name, event->record.line);
+        sink_push(run->sinks[i], event_name(event->record.type), event->record.line);
 }
 
 /* What is not written has not happened, whatever state was reached in the meantime. */
@@ -43,13 +52,15 @@ static int fail_unwritten(struct run *run, const struct err *err)
 int emit_commit(struct run *run)
 {
     struct err err = {0};
-    struct record record;
-    if (journal_commit(run->journal, &record, &err) < 0)
+    struct event event = {.fields = NULL};
+    if (journal_commit(run->journal, &event.record, &err) < 0)
         return fail_unwritten(run, &err);
-    struct event event;
-    if (event_parse(record.line, &event, &err) < 0)
-        return run_end(run, RUN_FAILED, "journal: %s", err.text);
-    int status = memory_apply(run->memory, &event, &err);
+    int status = 0;
+    if (is_read(run, event.record.type)) {
+        if (event_parse(event.record.line, &event, &err) < 0)
+            return run_end(run, RUN_FAILED, "journal: %s", err.text);
+        status = memory_apply(run->memory, &event, &err);
+    }
     tell(run, &event);
     event_release(&event);
     return status < 0 ? run_end(run, RUN_FAILED, "memory: %s", err.text) : 0;

@@ -259,12 +259,15 @@ static apply_fn *const folds[EVENT_TYPE_COUNT] = {
     [EVENT_CALL_FINISHED] = apply_call_finished,
 };
 
+bool memory_folds(enum event_type type)
+{
+    return type >= 0 && type < EVENT_TYPE_COUNT && folds[type] != NULL;
+}
+
 int memory_apply(struct memory *memory, const struct event *event, struct err *err)
 {
     enum event_type type = event->record.type;
-    if (type < 0 || type >= EVENT_TYPE_COUNT || folds[type] == NULL)
-        return 0;
-    return folds[type](memory, event, err);
+    return memory_folds(type) ? folds[type](memory, event, err) : 0;
 }
 
 int memory_messages(struct memory *memory, const gudgeon_msg *const **ret, size_t *ret_count,

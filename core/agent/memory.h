@@ -21,6 +21,8 @@
 
 #include <gudgeon/plugin.h>
 
+#include "event/types.h"
+
 struct err;
 struct event;
 struct memory;
@@ -28,6 +30,8 @@ struct memory;
 struct memory *memory_new(void);
 void memory_free(struct memory *memory);
 
+/* Whether memory_apply looks into events of that type; the others may be kept from it. */
+bool memory_folds(enum event_type type);
 /* ERR_INVALID: the event makes no sense here (a result without a call, a damaged journal). */
 int memory_apply(struct memory *memory, const struct event *event, struct err *err);
 

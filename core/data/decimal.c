@@ -83,8 +83,7 @@ int decimal_compare(const struct decimal *a, const struct decimal *b)
     return a->negative ? -order : order;
 }
 
-/* The quick case: json-c holds the number as an int64. */
-static bool is_int64(struct json_object *number, int64_t *ret)
+bool decimal_is_int64(struct json_object *number, int64_t *ret)
 {
     if (!json_object_is_type(number, json_type_int))
         return false;
@@ -95,7 +94,7 @@ static bool is_int64(struct json_object *number, int64_t *ret)
 int decimal_order(struct json_object *a, struct json_object *b)
 {
     int64_t m, n;
-    if (is_int64(a, &m) && is_int64(b, &n))
+    if (decimal_is_int64(a, &m) && decimal_is_int64(b, &n))
         return m < n ? -1 : m > n;
     struct decimal x, y;
     decimal_of(a, &x);

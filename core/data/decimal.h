@@ -25,6 +25,9 @@ struct decimal {
 /* The most digits of a `step` below. */
 enum { DECIMAL_MAX_STEP_DIGITS = 37 };
 
+/* The quick case: whether json-c holds the value as an int64. INT64_MAX is left to the others,
+ * since json-c uses it for what only uint64 holds, too. */
+bool decimal_is_int64(struct json_object *value, int64_t *ret);
 /* The value of a number as json_write would print it. */
 void decimal_of(struct json_object *number, struct decimal *ret);
 /* < 0, 0, > 0 as `a` is less than, equal to or more than `b`. */

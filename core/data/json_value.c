@@ -83,11 +83,13 @@ bool json_is_number(struct json_object *value)
 int64_t json_get_int(struct json_object *object, const char *key, int64_t fallback)
 {
     struct json_object *value = json_get(object, key);
+    int64_t result;
+    if (decimal_is_int64(value, &result))
+        return result;
     if (!json_is_number(value))
         return fallback;
     struct decimal number;
     decimal_of(value, &number);
-    int64_t result;
     return decimal_to_int64(&number, &result) ? result : fallback;
 }
 
