@@ -31,7 +31,7 @@ struct memory {
     size_t open_calls;
     int64_t tokens;
     bool shows_reply;     /* the open model request is one whose reply belongs here */
-    struct digest digest; /* over messages[0..digested): never the last, which may still merge */
+    struct digest digest; /* over messages[0..digested): never one that may still merge */
     size_t digested;
 };
 
@@ -297,10 +297,13 @@ static void digest_message(struct digest *digest, const struct message *message)
 void memory_digest(struct memory *memory, char ret[65])
 {
     assert(memory->open_calls == 0 && memory->count > 0);
-    for (; memory->digested < memory->count - 1; memory->digested++)
+    const struct message *last = memory->messages[memory->count - 1];
+    bool may_merge = strcmp(last->role, "user") == 0;
+    for (; memory->digested < memory->count - may_merge; memory->digested++)
         digest_message(&memory->digest, memory->messages[memory->digested]);
     struct digest whole = memory->digest;
-    digest_message(&whole, memory->messages[memory->count - 1]);
+    if (may_merge)
+        digest_message(&whole, last);
     digest_hex(&whole, ret);
 }
 

@@ -46,23 +46,6 @@ int buf_reserve(struct buf *buf, size_t extra)
     return 0;
 }
 
-int buf_add(struct buf *buf, const void *bytes, size_t len)
-{
-    if (len == 0)
-        return 0;
-    if (buf_reserve(buf, len) < 0)
-        return ERR_LIMIT;
-    memcpy(buf->data + buf->len, bytes, len);
-    buf->len += len;
-    buf->data[buf->len] = '\0';
-    return 0;
-}
-
-int buf_add_char(struct buf *buf, char c)
-{
-    return buf_add(buf, &c, 1);
-}
-
 int buf_add_str(struct buf *buf, const char *text)
 {
     return buf_add(buf, text, strlen(text));

@@ -12,7 +12,9 @@
  */
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct buf {
     char *data;
@@ -35,8 +37,8 @@ void buf_fini(struct buf *buf);  /* frees; the buffer is empty and usable again 
 void buf_reset(struct buf *buf); /* empties, keeps the memory */
 /* Makes room for `extra` more bytes; 0 or ERR_LIMIT. */
 int buf_reserve(struct buf *buf, size_t extra);
-int buf_add(struct buf *buf, const void *bytes, size_t len);
-int buf_add_char(struct buf *buf, char c);
+static inline int buf_add(struct buf *buf, const void *bytes, size_t len);
+static inline int buf_add_char(struct buf *buf, char c);
 int buf_add_str(struct buf *buf, const char *text);
 int buf_addf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int buf_vaddf(struct buf *buf, const char *format, va_list args)
@@ -45,5 +47,25 @@ void buf_truncate(struct buf *buf, size_t len); /* len <= buf->len */
 void buf_consume(struct buf *buf, size_t len);  /* drops the first `len` bytes */
 /* The text, to be freed by the caller; the buffer is empty afterwards. */
 char *buf_take(struct buf *buf);
+
+/* Every record and every request goes through these two, piece by piece: they are inline. */
+static inline int buf_add(struct buf *buf, const void *bytes, size_t len)
+{
+    if (len == 0)
+        return 0;
+    bool has_room = len < buf->cap - buf->len && len <= buf->max - buf->len;
+    int status = has_room ? 0 : buf_reserve(buf, len);
+    if (status < 0)
+        return status;
+    memcpy(buf->data + buf->len, bytes, len);
+    buf->len += len;
+    buf->data[buf->len] = '\0';
+    return 0;
+}
+
+static inline int buf_add_char(struct buf *buf, char c)
+{
+    return buf_add(buf, &c, 1);
+}
 
 #endif

@@ -51,12 +51,12 @@ static int add_string(struct buf *out, const char *text, size_t len)
     return status < 0 ? status : buf_add_char(out, '"');
 }
 
-/* A member's name and its colon. */
-static int add_key(struct buf *out, const char *key)
+static int add_key_body(struct buf *out, const char *key)
 {
-    if (buf_reserve(out, strlen(key) + 3) < 0)
-        return ERR_LIMIT;
-    buf_add_char(out, '"');
+    size_t len = strlen(key);
+    bool is_ascii;
+    if (json_plain_run(key, len, &is_ascii) == len && is_ascii)
+        return buf_add(out, key, len);
     const char *nul;
     int status = 0;
     for (; status == 0 && (nul = strstr(key, JSON_KEY_NUL)) != NULL; key = nul + 2) {
@@ -64,8 +64,15 @@ static int add_key(struct buf *out, const char *key)
         if (status == 0)
             status = buf_add_str(out, "\\u0000");
     }
+    return status < 0 ? status : add_string_body(out, key, strlen(key));
+}
+
+/* A member's name and its colon. */
+static int add_key(struct buf *out, const char *key)
+{
+    int status = buf_add_char(out, '"');
     if (status == 0)
-        status = add_string_body(out, key, strlen(key));
+        status = add_key_body(out, key);
     return status < 0 ? status : buf_add(out, "\":", 2);
 }
 

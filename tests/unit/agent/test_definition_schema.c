@@ -15,7 +15,6 @@
 #include "data/json.h"
 #include "data/schema.h"
 #include "data/yaml.h"
-#include "fake_registry.h"
 #include "unit.h"
 
 static const char schema_path[] = "config/agent.schema.json";
