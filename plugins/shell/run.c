@@ -108,9 +108,10 @@ static void give(struct run *run, uint32_t channel, const char *bytes, size_t le
     run->is_line_open = bytes[len - 1] != '\n';
     if (gudgeon_stream(run->call, channel, bytes, len) == 0)
         return;
+    /* The host takes no more because the call is cancelled, or because enough is kept. */
     run->state = OVER;
     if (run->cause == BY_ITSELF)
-        run->cause = BY_HOST;
+        run->cause = run->call->cancelled(run->call) ? BY_CANCEL : BY_HOST;
 }
 
 /* `which` is 1 for standard output, 2 for standard error. */

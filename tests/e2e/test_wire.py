@@ -264,7 +264,7 @@ def _(t):
         {"status": 500, "retry_after": "soon", "body": "oops", "content_type": "text/plain"},
         {"status": 429, "retry_after": "0.02", "body": {"error": {"code": "rate_limit_exceeded"}}},
         {"status": 503, "headers": {"retry-after-ms": "30"}, "body": {"error": {"message": "x"}}},
-        {"status": 429, "retry_after": "date+1", "body": {}},
+        {"status": 429, "retry_after": "date+2", "body": {}},
     ])
     waits = [event["retry_ms"] for event in failed]
     t.true(250 <= waits[0] <= 500, waits)
