@@ -150,6 +150,37 @@ unit: $(UNIT_BIN)
 schema: $(B)/tests/unit/agent/test_definition_schema
 	$< --write config/agent.schema.json
 
+# ---- installing ----------------------------------------------------------------------------------
+
+# The directories are compiled in: give the same PREFIX and its like when building and installing.
+INSTALL      ?= install
+BINDIR       ?= $(PREFIX)/bin
+INCLUDEDIR   ?= $(PREFIX)/include
+DOCDIR       ?= $(DATADIR)/doc/gudgeon
+ABI_HEADERS  := $(wildcard include/gudgeon/*.h include/gudgeon/*.json)
+EXT_HEADERS  := $(wildcard include/gudgeon/ext/*.h)
+
+.PHONY: install
+install: all
+	$(INSTALL) -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBEXECDIR)/gudgeon $(DESTDIR)$(PLUGINDIR) \
+	    $(DESTDIR)$(INCLUDEDIR)/gudgeon/ext $(DESTDIR)$(DATADIR)/gudgeon/template $(DESTDIR)$(DOCDIR)/examples
+	$(INSTALL) -m 755 $(B)/gudgeon $(DESTDIR)$(BINDIR)
+	$(INSTALL) -m 755 $(B)/gudgeon-worker $(DESTDIR)$(LIBEXECDIR)/gudgeon
+	$(INSTALL) -m 644 $(HTTP_MODULE) $(DESTDIR)$(LIBDIR)/gudgeon
+	$(INSTALL) -m 644 $(filter-out %/template.so,$(PLUGIN_SO)) $(DESTDIR)$(PLUGINDIR)
+	$(INSTALL) -m 644 $(ABI_HEADERS) $(DESTDIR)$(INCLUDEDIR)/gudgeon
+	$(INSTALL) -m 644 $(EXT_HEADERS) $(DESTDIR)$(INCLUDEDIR)/gudgeon/ext
+	$(INSTALL) -m 644 config/*.schema.json $(DESTDIR)$(DATADIR)/gudgeon
+	$(INSTALL) -m 644 plugins/template/* $(DESTDIR)$(DATADIR)/gudgeon/template
+	$(INSTALL) -m 644 README.md $(DESTDIR)$(DOCDIR)
+	$(INSTALL) -m 644 config/agents/*.yaml $(DESTDIR)$(DOCDIR)/examples
+
+.PHONY: uninstall
+uninstall:
+	rm -f $(DESTDIR)$(BINDIR)/gudgeon $(PLUGINS:%=$(DESTDIR)$(PLUGINDIR)/%.so)
+	rm -rf $(DESTDIR)$(LIBEXECDIR)/gudgeon $(DESTDIR)$(LIBDIR)/gudgeon/$(notdir $(HTTP_MODULE)) \
+	    $(DESTDIR)$(INCLUDEDIR)/gudgeon $(DESTDIR)$(DATADIR)/gudgeon $(DESTDIR)$(DOCDIR)
+
 # ---- the rest ------------------------------------------------------------------------------------
 
 .PHONY: format
@@ -167,6 +198,7 @@ help:
 	@echo 'make unit           build the unit tests'
 	@echo 'make bench          measure start, CPU a step and memory beside bare libcurl'
 	@echo 'make schema         write config/agent.schema.json anew'
+	@echo 'make install        into PREFIX (/usr/local), below DESTDIR; make uninstall'
 	@echo 'make format         clang-format all sources'
 	@echo 'make clean          remove build/'
 	@echo 'SANITIZE=address,undefined | SANITIZE=thread, WERROR=1, CC, CFLAGS, PREFIX, DESTDIR'
