@@ -12,6 +12,8 @@
     main("run")
 
 Each case gets a fresh directory with its own state directory. The build is $B (default: build).
+When a case has passed, every journal in its state directory must be what
+config/journal.schema.json says; a case that leaves a torn one on purpose sets t.torn = True.
 """
 import json
 import os
@@ -26,6 +28,7 @@ import traceback
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = (ROOT / os.environ.get("B", "build")).resolve()
 GUDGEON = BUILD / "gudgeon"
+JOURNAL_CHECK = BUILD / "tests/unit/event/test_journal_schema"
 sys.path.insert(0, str(ROOT / "tests"))
 
 cases = []
@@ -56,6 +59,7 @@ class Sandbox:
     def __init__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="gudgeon-e2e-"))
         self.closing = []
+        self.torn = False
         self.env = {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
             "HOME": str(self.dir / "home"),
@@ -110,6 +114,14 @@ class Sandbox:
         text = (directory / "journal.jsonl").read_text()
         return [json.loads(line) for line in text.splitlines()]
 
+    def check_journals(self):
+        if self.torn or not self.runs():
+            return
+        check = subprocess.run([JOURNAL_CHECK, *self.runs()], cwd=ROOT, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, timeout=60)
+        if check.returncode != 0:
+            raise Failure("a journal is not valid\n" + check.stdout.decode("utf-8", "replace"))
+
     # ---- checks
     def true(self, value, what="is false"):
         if not value:
@@ -137,6 +149,7 @@ def main(suite):
         t = Sandbox()
         try:
             function(t)
+            t.check_journals()
             print(f"ok {suite}: {name}", flush=True)
         except Exception as fault:
             failed += 1
