@@ -17,7 +17,6 @@
 #include "event/event.h"
 #include "plugin/registry.h"
 #include "plugin/services.h"
-#include "sys/cancel.h"
 #include "sys/signals.h"
 
 enum { TASK_MAX_BYTES = 4 << 20 };
@@ -120,9 +119,7 @@ static int run_definition(const struct options *options, const struct definition
     int code = setup_runs(&runs);
     if (code != 0)
         return code;
-    struct cancel cancel;
-    cancel_init(&cancel, NULL);
-    signals_start(&cancel);
+    struct cancel *cancel = signals_start();
     struct progress progress;
     progress_init(&progress, stderr, true);
     struct listener listeners[2];
@@ -138,7 +135,7 @@ static int run_definition(const struct options *options, const struct definition
         .runs = runs,
         .task = task,
         .inputs = inputs,
-        .cancel = &cancel,
+        .cancel = cancel,
         .listeners = listeners,
         .listener_count = count,
         .on_log = print_log,
@@ -146,7 +143,6 @@ static int run_definition(const struct options *options, const struct definition
     code = execute(options, &run_options, &progress);
     services_free(services);
     progress_fini(&progress);
-    /* `cancel` stays: the signal thread may still set it until the process is gone. */
     return code;
 }
 

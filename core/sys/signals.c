@@ -7,6 +7,9 @@
 
 #include "sys/cancel.h"
 
+/* Static because the waiting thread outlives whoever started it. */
+static struct cancel stop;
+
 static sigset_t stop_signals(void)
 {
     sigset_t set;
@@ -30,13 +33,15 @@ static void *wait_for_signals(void *payload)
     return NULL;
 }
 
-void signals_start(struct cancel *cancel)
+struct cancel *signals_start(void)
 {
+    cancel_init(&stop, NULL);
     signal(SIGPIPE, SIG_IGN);
     sigset_t set = stop_signals();
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     pthread_t thread;
-    if (pthread_create(&thread, NULL, wait_for_signals, cancel) != 0)
+    if (pthread_create(&thread, NULL, wait_for_signals, &stop) != 0)
         abort();
     pthread_detach(thread);
+    return &stop;
 }

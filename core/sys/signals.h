@@ -7,11 +7,13 @@
  *
  * signals_start blocks them in the calling thread (so call it before any other thread exists) and
  * waits for them on a thread of its own; nothing runs in a signal handler. SIGPIPE is ignored from
- * then on; children get the default back from sys/proc. For the commands' mains only.
+ * then on; children get the default back from sys/proc. For the commands' mains only, once.
  */
 
 struct cancel;
 
-void signals_start(struct cancel *cancel);
+/* The cancel that the first signal sets. It is never freed: a signal may come until the process is
+ * gone, and the thread that waits for it cannot know that nobody looks any more. */
+struct cancel *signals_start(void);
 
 #endif
