@@ -23,6 +23,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -113,6 +114,18 @@ class Sandbox:
         directory = run or self.runs()[-1]
         text = (directory / "journal.jsonl").read_text()
         return [json.loads(line) for line in text.splitlines()]
+
+    def wait_for(self, process, event, timeout=20):
+        """Until the newest run has an event of that type; the run goes on in `process`."""
+        deadline = time.monotonic() + timeout
+        while process.poll() is None:
+            path = self.runs()[-1] / "journal.jsonl" if self.runs() else None
+            if path and path.exists() and of_type(self.journal(), event):
+                return
+            if time.monotonic() > deadline:
+                raise Failure(f"no {event} within {timeout} s")
+            time.sleep(0.005)
+        raise Failure(f"the run ended without {event}: {process.communicate()}")
 
     def check_journals(self):
         if self.torn or not self.runs():

@@ -263,9 +263,7 @@ def _(t):
 
 def interrupted(t, wait_for, signals=(signal.SIGINT,)):
     process = t.start("run", "agent.yaml", "x")
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and not (t.runs() and of_type(t.journal(), wait_for)):
-        time.sleep(0.01)
+    t.wait_for(process, wait_for)
     for number in signals:
         process.send_signal(number)
         time.sleep(0.05)
