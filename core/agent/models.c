@@ -4,13 +4,15 @@
 #include <stdlib.h>
 
 #include "agent/definition.h"
+#include "agent/entry.h"
 #include "base/alloc.h"
-#include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "plugin/call.h"
 #include "plugin/instance.h"
-#include "plugin/secrets.h"
+
+enum { CAPABILITIES_TIME_S = 10 }; /* they are known without asking anybody */
 
 struct models {
     const struct definition *definition;
@@ -27,10 +29,13 @@ static void close_current(struct models *models)
     free(TAKE(models->label));
 }
 
-static void ask_capabilities(struct model *model)
+static void ask_capabilities(struct model *model, struct cancel *cancel)
 {
     model->can = GUDGEON_CAN_STREAM | GUDGEON_CAN_TOOLS | GUDGEON_CAN_CHOICE_NONE;
-    struct call *call = call_new(&(struct call_options){.deadline_ns = INT64_MAX});
+    struct call *call = call_new(&(struct call_options){
+        .parent = cancel,
+        .deadline_ns = clock_monotonic_ns() + CAPABILITIES_TIME_S * NS_PER_S,
+    });
     if (instance_capabilities(model->instance, call, model->entry->model) == 0)
         model->can = call_capabilities(call)->can;
     model->scripted = model->can & GUDGEON_IS_SCRIPTED;
@@ -48,20 +53,17 @@ static char *make_label(const struct model *model)
 static int open_at(struct models *models, size_t index, struct err *err)
 {
     const struct model_entry *entry = &models->definition->models[index];
-    struct instance_options options = models->shared;
-    options.name = entry->entry.name;
-    options.config = str_of(entry->entry.config);
-    options.grant = str_of(entry->entry.grant);
-    /* A missing key shows now and not at the first request. */
-    CLEANUP(buf_fini) struct buf scratch = BUF_INIT(BUF_MAX_ANY);
-    struct instance *instance;
-    if (secrets_expand(options.secrets, options.config, &scratch, err) < 0 ||
-        instance_open(entry->entry.component, &options, &instance, err) < 0)
-        return err_prefix(err, "model \"%s\"", entry->entry.name);
+    struct instance_options options;
+    struct instance *instance = NULL;
+    int status = entry_options(&entry->entry, &models->shared, &options, err);
+    if (status == 0)
+        status = instance_open(entry->entry.component, &options, &instance, err);
+    if (status < 0)
+        return status;
     close_current(models);
     models->index = index;
     models->current = (struct model){.entry = entry, .instance = instance};
-    ask_capabilities(&models->current);
+    ask_capabilities(&models->current, models->shared.cancel);
     models->label = make_label(&models->current);
     models->current.label = models->label;
     return 0;
@@ -73,12 +75,12 @@ int models_open(const struct definition *definition, const struct instance_optio
     struct models *models = xcalloc(1, sizeof *models);
     models->definition = definition;
     models->shared = *shared;
-    if (open_at(models, 0, err) < 0) {
+    int status = open_at(models, 0, err);
+    if (status < 0)
         models_free(models);
-        return err->code;
-    }
-    *ret = models;
-    return 0;
+    else
+        *ret = models;
+    return status;
 }
 
 void models_free(struct models *models)

@@ -30,7 +30,7 @@ struct model {
     bool scripted;     /* no language model answers */
 };
 
-/* `shared` is the template for each instance's options (services, secrets, log). */
+/* `shared` is the template for each instance's options (services, secrets, cancel, log). */
 int models_open(const struct definition *definition, const struct instance_options *shared,
                 struct models **ret, struct err *err);
 void models_free(struct models *models);

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gudgeon/ext/memo.h>
+
 #include "agent/definition.h"
+#include "agent/models.h"
 #include "agent/prompts.h"
 #include "agent/reply.h"
 #include "agent/toolbox.h"
@@ -19,6 +22,7 @@
 #include "base/str.h"
 #include "data/json.h"
 #include "event/journal.h"
+#include "plugin/instance.h"
 
 /* ---- how a run ends ---- */
 
@@ -155,12 +159,10 @@ static int after_lost_step(struct run *run)
 
 static int relist_tools(struct run *run)
 {
-    bool changed;
-    struct err err = {0};
-    if (toolbox_refresh(run->toolbox, &changed, &err) < 0)
-        return run_end(run, RUN_FAILED, "%s", err.text);
-    if (!changed)
+    uint64_t old_revision = toolbox_revision(run->toolbox);
+    if (!toolbox_refresh(run->toolbox))
         return 0;
+    instance_forget(models_current(run->models)->instance, GUDGEON_MEMO_TOOLS, old_revision);
     toolbox_write(run->toolbox, emit_begin(run, EVENT_TOOLS_LISTED));
     return emit_commit(run);
 }

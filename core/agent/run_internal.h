@@ -50,6 +50,7 @@ struct run {
     struct cancel cancel; /* below options.cancel */
     struct journal *journal;
     struct intake *intake;
+    struct intake *log_intake; /* for diagnostics, which come on any thread; under `listening` */
     struct secrets *secrets;
     struct memory *memory;
     struct models *models;
@@ -57,7 +58,7 @@ struct run {
     struct sink **sinks;
     size_t sink_count;
 
-    pthread_mutex_t listening; /* deltas come from tool threads, too */
+    pthread_mutex_t listening; /* deltas and diagnostics come from tool threads, too */
     int64_t last_seq;
 
     struct step step; /* the one under way */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agent/definition.h"
+#include "agent/entry.h"
 #include "agent/memory.h"
 #include "agent/models.h"
 #include "agent/prompts.h"
@@ -32,12 +33,11 @@ static void mask_secret(void *payload, const char *value)
 
 void run_learn_secrets(struct run *run)
 {
-    pthread_mutex_lock(&run->listening);
     secrets_each(run->secrets, mask_secret, run->intake);
-    pthread_mutex_unlock(&run->listening);
 }
 
-/* A plugin's diagnostic, masked like everything else that leaves a run. */
+/* A plugin's diagnostic, masked like everything else that leaves a run. It may come on any thread
+ * and before the run has learnt the secret that it holds, so it has an intake of its own. */
 static void log_masked(void *payload, const char *instance, int level, const char *message)
 {
     struct run *run = payload;
@@ -45,27 +45,38 @@ static void log_masked(void *payload, const char *instance, int level, const cha
         return;
     CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
     pthread_mutex_lock(&run->listening);
-    intake_text(run->intake, str_of(message), &safe);
+    secrets_each(run->secrets, mask_secret, run->log_intake);
+    intake_text(run->log_intake, str_of(message), &safe);
     run->options.on_log(run->options.log_payload, instance, level, safe.data);
     pthread_mutex_unlock(&run->listening);
+}
+
+/* A plugin's words about why it cannot be opened may hold what it was given. */
+static void mask_error(struct run *run, struct err *err)
+{
+    if (err == NULL)
+        return;
+    CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
+    run_learn_secrets(run);
+    intake_text(run->intake, str_of(err->text), &safe);
+    err_set(err, err->code, "%s", safe.data);
 }
 
 static int open_sinks(struct run *run, const struct instance_options *shared, const char *id,
                       struct err *err)
 {
     const struct definition *definition = run->definition;
+    int status = 0;
     run->sinks = xcalloc(definition->sink_count, sizeof *run->sinks);
-    for (size_t i = 0; i < definition->sink_count; i++) {
+    for (size_t i = 0; i < definition->sink_count && status == 0; i++) {
         const struct use_entry *entry = &definition->sinks[i];
-        struct instance_options options = *shared;
-        options.name = entry->name;
-        options.config = str_of(entry->config);
-        options.grant = str_of(entry->grant);
-        if (sink_open(entry->component, &options, id, &run->sinks[i], err) < 0)
-            return err->code;
-        run->sink_count++;
+        struct instance_options options;
+        status = entry_options(entry, shared, &options, err);
+        if (status == 0)
+            status = sink_open(entry->component, &options, id, &run->sinks[i], err);
+        run->sink_count += status == 0;
     }
-    return 0;
+    return status;
 }
 
 /* Everything that can be wrong with the definition shows here, before a journal exists. */
@@ -74,22 +85,20 @@ static int open_parts(struct run *run, const char *id, struct err *err)
     struct instance_options shared = {
         .services = run->options.services,
         .secrets = run->secrets,
-        .on_log = log_masked,
-        .payload = run,
-    };
-    struct toolbox_options tools = {
-        .definition = run->definition,
-        .services = run->options.services,
-        .secrets = run->secrets,
         .cancel = &run->cancel,
         .on_log = log_masked,
         .payload = run,
     };
-    if (models_open(run->definition, &shared, &run->models, err) < 0 ||
-        toolbox_open(&tools, &run->toolbox, err) < 0 || open_sinks(run, &shared, id, err) < 0)
-        return err->code;
+    int status = models_open(run->definition, &shared, &run->models, err);
+    if (status == 0)
+        status = toolbox_open(run->definition, &shared, &run->toolbox, err);
+    if (status == 0)
+        status = open_sinks(run, &shared, id, err);
+    if (status == 0)
+        status = journal_create(run->options.runs, id, run->definition->journal_sync, &run->journal,
+                                err);
     run_learn_secrets(run);
-    return journal_create(run->options.runs, id, run->definition->journal_sync, &run->journal, err);
+    return status;
 }
 
 int run_open(const struct run_options *options, struct run **ret, struct err *err)
@@ -102,14 +111,17 @@ int run_open(const struct run_options *options, struct run **ret, struct err *er
     run->state = RUN_LIVE;
     run->secrets = secrets_new();
     run->intake = intake_new();
+    run->log_intake = intake_new();
     run->memory = memory_new();
     buf_init(&run->why, BUF_MAX_ANY);
     buf_init(&run->step.error, BUF_MAX_ANY);
     cancel_init(&run->cancel, options->cancel);
     pthread_mutex_init(&run->listening, NULL);
-    if (open_parts(run, id, err) < 0) {
+    int status = open_parts(run, id, err);
+    if (status < 0) {
+        mask_error(run, err);
         run_free(run);
-        return err->code;
+        return status;
     }
     *ret = run;
     return 0;
@@ -127,6 +139,7 @@ void run_free(struct run *run)
     journal_close(run->journal);
     memory_free(run->memory);
     intake_free(run->intake);
+    intake_free(run->log_intake);
     secrets_free(run->secrets);
     buf_fini(&run->why);
     buf_fini(&run->step.error);
@@ -174,16 +187,23 @@ static int emit_started(struct run *run)
     CLEANUP(buf_fini) struct buf definition = BUF_INIT(BUF_MAX_ANY);
     CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
     CLEANUP(buf_fini) struct buf task = BUF_INIT(BUF_MAX_ANY);
+    CLEANUP(buf_fini) struct buf inputs = BUF_INIT(BUF_MAX_ANY);
+    struct err err = {0};
     definition_write_json(run->definition, &definition);
-    intake_text(run->intake, (gudgeon_str){definition.data, definition.len}, &safe);
     intake_text(run->intake, str_of(run->options.task), &task);
+    if (intake_json(run->intake, (gudgeon_str){definition.data, definition.len}, &safe, &err) < 0)
+        return run_end(run, RUN_FAILED, "the definition: %s", err.text);
+    if (run->options.inputs != NULL &&
+        intake_json(run->intake, str_of(run->options.inputs), &inputs, &err) < 0)
+        return run_end(run, RUN_FAILED, "the inputs: %s", err.text);
 
     struct json_writer *writer = emit_begin(run, EVENT_RUN_STARTED);
     json_field_text(writer, "host", GUDGEON_VERSION);
     write_plugins(run->definition, writer);
     json_field_raw(writer, "definition", (gudgeon_str){safe.data, safe.len});
     json_field_str(writer, "task", (gudgeon_str){task.data, task.len});
-    json_field_raw(writer, "inputs", str_of(run->options.inputs));
+    if (inputs.len > 0)
+        json_field_raw(writer, "inputs", (gudgeon_str){inputs.data, inputs.len});
     return emit_commit(run);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/entry.h"
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -17,23 +18,30 @@
 #include "plugin/call.h"
 #include "plugin/instance.h"
 #include "plugin/registry.h"
-#include "plugin/secrets.h"
-#include "sys/cancel.h"
 
 enum {
     NAME_BYTES_MAX = 64, /* the strictest provider's limit on a tool's name */
     HASH_CHARS = 8,
     LIST_TIME_S = 30,
-    TOOLS_MAX = 4096, /* in one toolbox */
+    TOOLS_MAX = 4096, /* of one instance */
 };
 
 static const char no_parameters[] = "{\"type\":\"object\",\"properties\":{}}";
 
-struct toolbox {
-    struct toolbox_options options;
-    struct instance **instances; /* one for each entry of the definition */
-    size_t instance_count;
+/* The tools of one instance; entry and instance are NULL for the built-in ones. */
+struct shelf {
+    const struct tools_entry *entry;
+    struct instance *instance;
     struct tool **tools;
+    size_t count;
+};
+
+struct toolbox {
+    const struct definition *definition;
+    struct instance_options shared;
+    struct shelf *shelves; /* the built-in tools, then one for each entry of the definition */
+    size_t shelf_count;
+    struct tool **tools; /* what stands on all shelves, in order */
     const gudgeon_tool **view;
     size_t count;
     uint64_t revision;
@@ -115,28 +123,65 @@ const struct tool *toolbox_find(const struct toolbox *toolbox, gudgeon_str name)
     return NULL;
 }
 
-/* A name that every dialect takes and that no other tool has, or NULL. */
-static char *legal_name(const struct toolbox *toolbox, const struct tools_entry *entry,
-                        gudgeon_str plugin_name)
+/* ---- listing one instance -------------------------------------------------------------------- */
+
+/* A shelf that is being filled, to stand in the place of another one. */
+struct listing {
+    struct toolbox *toolbox;
+    const struct shelf *replaces;
+    struct shelf fresh;
+    struct err err; /* the first tool whose name another instance has taken */
+};
+
+static void log_left_out(const struct listing *listing, const char *tool, const char *why)
 {
+    const struct instance_options *shared = &listing->toolbox->shared;
+    CLEANUP(free_ptr) char *text = xasprintf("tool \"%s\" is left out: %s", tool, why);
+    if (shared->on_log != NULL)
+        shared->on_log(shared->payload, listing->fresh.entry->entry.name, GUDGEON_LOG_WARN, text);
+}
+
+static bool stands_on(const struct shelf *shelf, const char *name)
+{
+    for (size_t i = 0; i < shelf->count; i++)
+        if (strcmp(shelf->tools[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_taken_elsewhere(const struct listing *listing, const char *name)
+{
+    const struct toolbox *toolbox = listing->toolbox;
+    for (size_t i = 0; i < toolbox->shelf_count; i++)
+        if (&toolbox->shelves[i] != listing->replaces && stands_on(&toolbox->shelves[i], name))
+            return true;
+    return false;
+}
+
+static bool is_taken(const struct listing *listing, const char *name)
+{
+    return stands_on(&listing->fresh, name) || is_taken_elsewhere(listing, name);
+}
+
+/* A name that every dialect takes. What had to be changed for that ends in a hash when the changed
+ * name is taken; what is too long always does. */
+static char *legal_name(const struct listing *listing, const char *plugin_name)
+{
+    const struct tools_entry *entry = listing->fresh.entry;
     CLEANUP(free_ptr)
-    char *full = entry->prefixed ? xasprintf("%s_%.*s", entry->entry.name, STR_ARG(plugin_name))
-                                 : str_dup(plugin_name);
-    char *name = xmalloc(strlen(full) + HASH_CHARS + 2);
-    bool changed = strlen(full) > NAME_BYTES_MAX;
+    char *full =
+        entry->prefixed ? xasprintf("%s_%s", entry->entry.name, plugin_name) : xstrdup(plugin_name);
     size_t len = strlen(full);
+    bool changed = false;
+    char *name = xmalloc(len + 1 + HASH_CHARS + 1);
     for (size_t i = 0; i <= len; i++) {
         bool legal =
             full[i] == '\0' || isalnum((unsigned char)full[i]) || full[i] == '_' || full[i] == '-';
         name[i] = legal ? full[i] : '_';
         changed |= !legal;
     }
-    if (strlen(full) > NAME_BYTES_MAX || (changed && toolbox_find(toolbox, str_of(name)) != NULL))
+    if (len > NAME_BYTES_MAX || (changed && is_taken(listing, name)))
         end_in_hash(name, full);
-    if (toolbox_find(toolbox, str_of(name)) != NULL) {
-        free(name);
-        return NULL;
-    }
     return name;
 }
 
@@ -150,14 +195,23 @@ static void tool_free(struct tool *tool)
     free(tool);
 }
 
-/* Finishes a tool whose texts are set, and takes it into the list. */
-static int add_tool(struct toolbox *toolbox, struct tool *take_tool, struct err *err)
+static void shelf_clear(struct shelf *shelf)
+{
+    for (size_t i = 0; i < shelf->count; i++)
+        tool_free(shelf->tools[i]);
+    free(shelf->tools);
+    shelf->tools = NULL;
+    shelf->count = 0;
+}
+
+/* Finishes a tool whose texts are set, and puts it on the shelf. */
+static int put_on(struct shelf *shelf, struct tool *take_tool, struct err *err)
 {
     struct tool *tool = take_tool;
-    if (schema_compile_text(tool->parameters, &tool->schema, err) < 0) {
-        err_prefix(err, "tool \"%s\": parameters", tool->name);
+    int status = schema_compile_text(tool->parameters, &tool->schema, err);
+    if (status < 0) {
         tool_free(tool);
-        return ERR_INVALID;
+        return status;
     }
     tool->abi = (gudgeon_tool){
         .size = sizeof tool->abi,
@@ -165,83 +219,93 @@ static int add_tool(struct toolbox *toolbox, struct tool *take_tool, struct err 
         .description = str_of(tool->description),
         .parameters = str_of(tool->parameters),
     };
-    toolbox->tools = xreallocarray(toolbox->tools, toolbox->count + 1, sizeof *toolbox->tools);
-    toolbox->tools[toolbox->count++] = tool;
+    shelf->tools = xreallocarray(shelf->tools, shelf->count + 1, sizeof *shelf->tools);
+    shelf->tools[shelf->count++] = tool;
     return 0;
 }
 
-struct listing {
-    struct toolbox *toolbox;
-    struct instance *instance;
-    const struct tools_entry *entry;
-    struct err err; /* the first fault that makes the list unusable */
-};
-
-static void log_dropped(struct listing *listing, const char *why)
+static bool is_wanted(const struct tools_entry *entry, const char *plugin_name)
 {
-    const struct toolbox_options *options = &listing->toolbox->options;
-    CLEANUP(free_ptr) char *text = xasprintf("left out: %s", why);
-    if (options->on_log != NULL)
-        options->on_log(options->payload, instance_name(listing->instance), GUDGEON_LOG_WARN, text);
+    return (entry->allow.count == 0 || matches_any(&entry->allow, plugin_name)) &&
+           !matches_any(&entry->deny, plugin_name);
+}
+
+/* Whether the tool can be listed under this name; if not, that is said. */
+static bool has_place(struct listing *listing, const char *name, const char *plugin_name)
+{
+    bool clashes = is_taken_elsewhere(listing, name);
+    const char *why = NULL;
+    if (listing->fresh.count == TOOLS_MAX)
+        why = "there are too many";
+    else if (stands_on(&listing->fresh, name))
+        why = "it is listed twice";
+    else if (clashes)
+        why = "another entry's tool has its name";
+    if (why != NULL)
+        log_left_out(listing, plugin_name, why);
+    if (clashes && listing->err.code == 0)
+        err_set(&listing->err, ERR_INVALID,
+                "tools \"%s\": there is a tool \"%s\" already; give this entry a `name:`, "
+                "which goes before its tools' names",
+                listing->fresh.entry->entry.name, plugin_name);
+    return why == NULL;
 }
 
 static void take_listed(void *payload, const gudgeon_tool *listed)
 {
     struct listing *listing = payload;
-    const struct tools_entry *entry = listing->entry;
+    const struct tools_entry *entry = listing->fresh.entry;
     CLEANUP(free_ptr) char *plugin_name = str_dup(listed->name);
-    if ((entry->allow.count > 0 && !matches_any(&entry->allow, plugin_name)) ||
-        matches_any(&entry->deny, plugin_name) || listing->toolbox->count >= TOOLS_MAX)
+    if (!is_wanted(entry, plugin_name))
         return;
-    char *name = legal_name(listing->toolbox, entry, listed->name);
-    if (name == NULL) {
-        err_set(&listing->err, ERR_INVALID,
-                "tools \"%s\": there is a tool \"%s\" already; give this entry a `name:`, which "
-                "goes before its tools' names",
-                entry->entry.name, plugin_name);
+    CLEANUP(free_ptr) char *name = legal_name(listing, plugin_name);
+    if (!has_place(listing, name, plugin_name))
         return;
-    }
     struct tool *tool = xcalloc(1, sizeof *tool);
-    tool->name = name;
-    tool->plugin_name = TAKE(plugin_name);
+    tool->name = TAKE(name);
+    tool->plugin_name = xstrdup(plugin_name);
     tool->description = str_dup(listed->description);
     tool->parameters =
         listed->parameters.len > 0 ? str_dup(listed->parameters) : xstrdup(no_parameters);
-    tool->effect = effect_of(entry, tool->plugin_name, listed->flags);
+    tool->effect = effect_of(entry, plugin_name, listed->flags);
     tool->needs_approval = approval_of(entry, listed->flags);
-    tool->instance = listing->instance;
+    tool->instance = listing->fresh.instance;
     tool->entry = entry;
     struct err err = {0};
-    if (add_tool(listing->toolbox, tool, &err) < 0)
-        log_dropped(listing, err.text);
+    if (put_on(&listing->fresh, tool, &err) < 0)
+        log_left_out(listing, plugin_name, err.text);
 }
 
-static int list_instance(struct toolbox *toolbox, size_t index, struct err *err)
+/* Fills a new shelf; listing->fresh is the caller's, also after a failure. */
+static int list_instance(struct listing *listing, struct err *err)
 {
-    struct listing listing = {.toolbox = toolbox,
-                              .instance = toolbox->instances[index],
-                              .entry = &toolbox->options.definition->tools[index]};
     struct call *call = call_new(&(struct call_options){
-        .parent = toolbox->options.cancel,
+        .parent = listing->toolbox->shared.cancel,
         .deadline_ns = clock_monotonic_ns() + LIST_TIME_S * NS_PER_S,
     });
-    int status = instance_list(listing.instance, call, take_listed, &listing);
-    if (status < 0) {
-        const char *message = call_error(call)->message;
-        err_set(err, status, "tools \"%s\": cannot list its tools: %s", listing.entry->entry.name,
-                message[0] != '\0' ? message : err_name(status));
-    } else if (listing.err.code != 0) {
-        *err = listing.err;
-        status = listing.err.code;
-    }
+    int status = instance_list(listing->fresh.instance, call, take_listed, listing);
+    const char *message = call_error(call)->message;
+    if (status < 0)
+        err_set(err, status, "tools \"%s\": cannot list its tools: %s",
+                listing->fresh.entry->entry.name, message[0] != '\0' ? message : err_name(status));
     call_free(call);
     return status;
 }
 
+static struct listing listing_for(struct toolbox *toolbox, const struct shelf *shelf)
+{
+    return (struct listing){.toolbox = toolbox,
+                            .replaces = shelf,
+                            .fresh = {.entry = shelf->entry, .instance = shelf->instance}};
+}
+
+/* ---- the whole list -------------------------------------------------------------------------- */
+
 static int add_builtins(struct toolbox *toolbox, struct err *err)
 {
-    for (size_t i = 0; i < COUNT_OF(builtins); i++) {
-        if (!builtins[i].wanted(toolbox->options.definition))
+    int status = 0;
+    for (size_t i = 0; i < COUNT_OF(builtins) && status == 0; i++) {
+        if (!builtins[i].wanted(toolbox->definition))
             continue;
         struct tool *tool = xcalloc(1, sizeof *tool);
         tool->name = xstrdup(builtins[i].name);
@@ -250,17 +314,9 @@ static int add_builtins(struct toolbox *toolbox, struct err *err)
         tool->parameters = xstrdup(builtins[i].parameters);
         tool->effect = EFFECT_READ;
         tool->builtin = builtins[i].id;
-        if (add_tool(toolbox, tool, err) < 0)
-            return err->code;
+        status = put_on(&toolbox->shelves[0], tool, err);
     }
-    return 0;
-}
-
-static void drop_tools(struct toolbox *toolbox)
-{
-    for (size_t i = 0; i < toolbox->count; i++)
-        tool_free(toolbox->tools[i]);
-    toolbox->count = 0;
+    return status;
 }
 
 static void write_tool(struct json_writer *writer, const struct tool *tool)
@@ -296,60 +352,65 @@ static void digest_tools(const struct toolbox *toolbox, char ret[65])
     buf_fini(&text);
 }
 
-static int list_all(struct toolbox *toolbox, bool *ret_changed, struct err *err)
+/* Lays the shelves out as one list; true when it is another one than before. */
+static bool lay_out(struct toolbox *toolbox)
 {
-    drop_tools(toolbox);
-    if (add_builtins(toolbox, err) < 0)
-        return err->code;
-    for (size_t i = 0; i < toolbox->instance_count; i++)
-        if (list_instance(toolbox, i, err) < 0)
-            return err->code;
-    toolbox->view = xreallocarray(toolbox->view, toolbox->count, sizeof *toolbox->view);
-    for (size_t i = 0; i < toolbox->count; i++)
-        toolbox->view[i] = &toolbox->tools[i]->abi;
+    size_t count = 0;
+    for (size_t i = 0; i < toolbox->shelf_count; i++)
+        count += toolbox->shelves[i].count;
+    toolbox->tools = xreallocarray(toolbox->tools, count, sizeof *toolbox->tools);
+    toolbox->view = xreallocarray(toolbox->view, count, sizeof *toolbox->view);
+    toolbox->count = 0;
+    for (size_t i = 0; i < toolbox->shelf_count; i++)
+        for (size_t j = 0; j < toolbox->shelves[i].count; j++) {
+            struct tool *tool = toolbox->shelves[i].tools[j];
+            toolbox->view[toolbox->count] = &tool->abi;
+            toolbox->tools[toolbox->count++] = tool;
+        }
     char digest[65];
     digest_tools(toolbox, digest);
-    *ret_changed = strcmp(digest, toolbox->digest) != 0;
-    if (*ret_changed) {
-        memcpy(toolbox->digest, digest, sizeof digest);
-        toolbox->revision++;
-    }
-    return 0;
+    bool changed = strcmp(digest, toolbox->digest) != 0;
+    memcpy(toolbox->digest, digest, sizeof digest);
+    toolbox->revision += changed;
+    return changed;
 }
 
-static int open_instances(struct toolbox *toolbox, struct err *err)
+/* Opens an entry's instance and fills its shelf. */
+static int open_shelf(struct toolbox *toolbox, const struct tools_entry *entry, struct err *err)
 {
-    const struct definition *definition = toolbox->options.definition;
-    toolbox->instances = xcalloc(definition->tools_count, sizeof *toolbox->instances);
-    for (size_t i = 0; i < definition->tools_count; i++) {
-        const struct use_entry *entry = &definition->tools[i].entry;
-        struct instance_options options = {
-            .name = entry->name,
-            .config = str_of(entry->config),
-            .grant = str_of(entry->grant),
-            .services = toolbox->options.services,
-            .secrets = toolbox->options.secrets,
-            .on_log = toolbox->options.on_log,
-            .payload = toolbox->options.payload,
-        };
-        CLEANUP(buf_fini) struct buf scratch = BUF_INIT(BUF_MAX_ANY);
-        if (secrets_expand(options.secrets, options.config, &scratch, err) < 0 ||
-            instance_open(entry->component, &options, &toolbox->instances[i], err) < 0)
-            return err_prefix(err, "tools \"%s\"", entry->name);
-        toolbox->instance_count++;
-    }
-    return 0;
+    struct instance_options options;
+    struct shelf *shelf = &toolbox->shelves[toolbox->shelf_count];
+    int status = entry_options(&entry->entry, &toolbox->shared, &options, err);
+    if (status == 0)
+        status = instance_open(entry->entry.component, &options, &shelf->instance, err);
+    if (status < 0)
+        return status;
+    shelf->entry = entry;
+    toolbox->shelf_count++;
+    struct listing listing = listing_for(toolbox, shelf);
+    status = list_instance(&listing, err);
+    if (status == 0 && listing.err.code != 0)
+        status = err_set(err, listing.err.code, "%s", listing.err.text);
+    *shelf = listing.fresh;
+    return status;
 }
 
-int toolbox_open(const struct toolbox_options *options, struct toolbox **ret, struct err *err)
+int toolbox_open(const struct definition *definition, const struct instance_options *shared,
+                 struct toolbox **ret, struct err *err)
 {
     struct toolbox *toolbox = xcalloc(1, sizeof *toolbox);
-    toolbox->options = *options;
-    bool changed;
-    if (open_instances(toolbox, err) < 0 || list_all(toolbox, &changed, err) < 0) {
+    toolbox->definition = definition;
+    toolbox->shared = *shared;
+    toolbox->shelves = xcalloc(1 + definition->tools_count, sizeof *toolbox->shelves);
+    toolbox->shelf_count = 1;
+    int status = add_builtins(toolbox, err);
+    for (size_t i = 0; i < definition->tools_count && status == 0; i++)
+        status = open_shelf(toolbox, &definition->tools[i], err);
+    if (status < 0) {
         toolbox_free(toolbox);
-        return err->code;
+        return status;
     }
+    lay_out(toolbox);
     *ret = toolbox;
     return 0;
 }
@@ -358,22 +419,40 @@ void toolbox_free(struct toolbox *toolbox)
 {
     if (toolbox == NULL)
         return;
-    drop_tools(toolbox);
-    for (size_t i = 0; i < toolbox->instance_count; i++)
-        instance_close(toolbox->instances[i]);
-    free(toolbox->instances);
+    for (size_t i = 0; i < toolbox->shelf_count; i++) {
+        shelf_clear(&toolbox->shelves[i]);
+        instance_close(toolbox->shelves[i].instance);
+    }
+    free(toolbox->shelves);
     free(toolbox->tools);
     free(toolbox->view);
     free(toolbox);
 }
 
-int toolbox_refresh(struct toolbox *toolbox, bool *ret_changed, struct err *err)
+static void refill(struct toolbox *toolbox, struct shelf *shelf)
 {
-    *ret_changed = false;
-    for (size_t i = 0; i < toolbox->instance_count; i++)
-        if (instance_tools_changed(toolbox->instances[i]))
-            return list_all(toolbox, ret_changed, err);
-    return 0;
+    struct err err = {0};
+    struct listing listing = listing_for(toolbox, shelf);
+    if (list_instance(&listing, &err) < 0) {
+        shelf_clear(&listing.fresh);
+        if (toolbox->shared.on_log != NULL)
+            toolbox->shared.on_log(toolbox->shared.payload, shelf->entry->entry.name,
+                                   GUDGEON_LOG_WARN, err.text);
+        return;
+    }
+    shelf_clear(shelf);
+    *shelf = listing.fresh;
+}
+
+bool toolbox_refresh(struct toolbox *toolbox)
+{
+    bool refilled = false;
+    for (size_t i = 1; i < toolbox->shelf_count; i++)
+        if (instance_tools_changed(toolbox->shelves[i].instance)) {
+            refill(toolbox, &toolbox->shelves[i]);
+            refilled = true;
+        }
+    return refilled && lay_out(toolbox);
 }
 
 uint64_t toolbox_revision(const struct toolbox *toolbox)

@@ -8,8 +8,9 @@
  *
  * A tool keeps its plugin's name if that is legal everywhere ([a-zA-Z0-9_-]{1,64}), with the
  * entry's name before it when one was given; other characters become "_", and what is too long or
- * clashes after that ends in a hash. The order is the definition's, then the plugin's, so that a
- * provider's prompt cache holds. Owns its instances. Listing happens on the run's thread.
+ * clashes after that ends in a hash. What an instance lists twice is taken once; when two entries
+ * have tools of one name, opening fails. The order is the definition's, then the plugin's, so that
+ * a provider's prompt cache holds. Owns its instances. Listing happens on the run's thread.
  */
 
 #include <stdbool.h>
@@ -20,9 +21,9 @@
 
 #include "agent/definition.h"
 
-struct cancel;
 struct err;
 struct instance;
+struct instance_options;
 struct json_writer;
 struct schema;
 struct toolbox;
@@ -47,22 +48,17 @@ struct tool {
     const struct tools_entry *entry; /* likewise */
 };
 
-struct toolbox_options {
-    const struct definition *definition;
-    struct services *services;
-    struct secrets *secrets;
-    struct cancel *cancel;
-    void (*on_log)(void *payload, const char *instance, int level, const char *message);
-    void *payload;
-};
-
-/* Opens the instances and lists their tools. The error names the entry. */
-int toolbox_open(const struct toolbox_options *options, struct toolbox **ret, struct err *err);
+/* Opens the instances and lists their tools. `shared` is the template for each instance's options
+ * (services, secrets, cancel, log). The error names the entry. */
+int toolbox_open(const struct definition *definition, const struct instance_options *shared,
+                 struct toolbox **ret, struct err *err);
 void toolbox_free(struct toolbox *toolbox);
 
-/* Lists again if an instance said that its tools have changed; *ret_changed says whether the list
- * is another one now (then the revision is, too). */
-int toolbox_refresh(struct toolbox *toolbox, bool *ret_changed, struct err *err);
+/* Lists the tools of those instances again that said that theirs have changed. True when the list
+ * is another one now; then the revision is, too. An instance that cannot list them now keeps the
+ * ones it had and is asked again the next time; a tool whose name is taken is left out. Both are
+ * said in the log: a tool that fails is no reason to end a run. */
+bool toolbox_refresh(struct toolbox *toolbox);
 uint64_t toolbox_revision(const struct toolbox *toolbox);
 /* Borrowed until the next refresh. */
 const gudgeon_tool *const *toolbox_list(const struct toolbox *toolbox, size_t *ret_count);

@@ -92,14 +92,23 @@ static int read_task(int argc, char **argv, struct buf *task)
     return 0;
 }
 
+/* What could not be opened: the definition's or a plugin's fault, unless somebody stopped it or the
+ * machine said no. */
+static int refused_code(int status)
+{
+    if (status == ERR_CANCELLED)
+        return state_info(RUN_INTERRUPTED)->exit_code;
+    return status == ERR_IO ? state_info(RUN_FAILED)->exit_code : EXIT_USAGE;
+}
+
 static int execute(const struct options *options, const struct run_options *run_options,
                    struct progress *progress)
 {
     struct err err = {0};
     struct run *run = NULL;
-    if (run_open(run_options, &run, &err) < 0)
-        return command_error(err.code == ERR_IO ? state_info(RUN_FAILED)->exit_code : EXIT_USAGE,
-                             "%s", err.text);
+    int status = run_open(run_options, &run, &err);
+    if (status < 0)
+        return command_error(refused_code(status), "%s", err.text);
     const struct run_result *result = run_execute(run);
     int code = state_info(result->state)->exit_code;
     bool seen = result->answer != NULL && isatty(STDOUT_FILENO) &&

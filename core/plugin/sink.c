@@ -136,8 +136,9 @@ int sink_open(const struct component_info *component, const struct instance_opti
               const char *run, struct sink **ret, struct err *err)
 {
     struct instance *instance;
-    if (instance_open(component, options, &instance, err) < 0)
-        return err_prefix(err, "sink \"%s\"", options->name);
+    int status = instance_open(component, options, &instance, err);
+    if (status < 0)
+        return status;
     struct sink *sink = xcalloc(1, sizeof *sink);
     sink->instance = instance;
     sink->options = *options;

@@ -87,6 +87,13 @@ class Sandbox:
             path.write_text(text)
         return path
 
+    def plugin(self, name):
+        """Puts a fixture of tests/abi where the program looks for plugins."""
+        target = self.dir / "plugins" / f"{name}.so"
+        target.parent.mkdir(exist_ok=True)
+        shutil.copy(BUILD / "tests/abi" / f"{name}.so", target)
+        self.env["GUDGEON_PLUGIN_PATH"] = str(target.parent)
+
     def start(self, *args, env=None, stdin=subprocess.DEVNULL, program=GUDGEON, **more):
         return subprocess.Popen([str(program), *map(str, args)], cwd=self.dir,
                                 env={**self.env, **(env or {})}, stdin=stdin,
@@ -126,6 +133,14 @@ class Sandbox:
                 raise Failure(f"no {event} within {timeout} s")
             time.sleep(0.005)
         raise Failure(f"the run ended without {event}: {process.communicate()}")
+
+    def wait_for_thread(self, process, timeout=20):
+        """Until the program has its thread for signals: from then on they do not end it."""
+        deadline = time.monotonic() + timeout
+        while len(os.listdir(f"/proc/{process.pid}/task")) < 2:
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise Failure("the program has no second thread")
+            time.sleep(0.005)
 
     def check_journals(self):
         if self.torn or not self.runs():

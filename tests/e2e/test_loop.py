@@ -292,6 +292,72 @@ def _(t):
     t.contains(event["result"][0]["text"], "may have had effects")
 
 
+@case("SIGINT while a plugin is being opened: interrupted before there is a run")
+def _(t):
+    t.plugin("awkward")
+    agent(t, [{"say": "ok"}], "tools: [{use: awkward, create: wait}]\n")
+    process = t.start("run", "agent.yaml", "x")
+    t.wait_for_thread(process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    t.equal((process.returncode, out, t.runs()), (8, b"", []))
+    t.contains(err.decode(), 'tools "awkward": cancelled')
+
+
+@case("a plugin that tells its secret while it is opened is masked in log and error")
+def _(t):
+    t.plugin("awkward")
+    t.env["GUDGEON_SECRET_PASS"] = "hunter2hunter2"
+    agent(t, [{"say": "ok"}],
+          "tools: [{use: awkward, create: tell, key: '${secret:pass}'}]\n")
+    r = t.gudgeon("run", "agent.yaml", "x")
+    t.equal((r.code, r.out), (2, ""))
+    t.equal(r.err, "gudgeon: awkward: warning: my key is {secret}\n"
+                   'gudgeon: tools "awkward": I do not like the key {secret}\n')
+
+
+@case("an error that names an entry names it once")
+def _(t):
+    agent(t, [{"say": "ok"}], "sinks: [{use: jsonl, path: /nowhere/at/all}]\n")
+    r = t.gudgeon("run", "agent.yaml", "x")
+    t.equal((r.code, r.err), (2, 'gudgeon: sink "jsonl": cannot open /nowhere/at/all: '
+                                 "No such file or directory\n"))
+    t.equal(t.runs(), [])
+
+
+@case("tools change while a run goes on; a list that fails ends nothing")
+def _(t):
+    t.plugin("awkward")
+    def list_as(how):
+        return {"tool": "list_as", "arguments": {"how": how}}
+    agent(t, [{"when": {"step": 1}, "calls": [list_as("broken")]},
+              {"when": {"step": 2}, "calls": [list_as("more")]},
+              {"when": {"step": 3}, "calls": [{"tool": "late", "arguments": {}}]},
+              {"say": "{{last}}"}], "tools: [{use: awkward}]\n")
+    r = t.gudgeon("run", "agent.yaml", "x")
+    t.equal((r.code, r.out), (0, "this is late\n"))
+    t.contains(r.err, "cannot list its tools: the list is lost")
+    events = t.journal()
+    t.equal([e["revision"] for e in of_type(events, "tools.listed")], [1, 2])
+    t.equal([e["tools"] for e in of_type(events, "model.requested")], [1, 1, 2, 2])
+
+
+@case("what stands in run.started is masked, and is JSON all the same")
+def _(t):
+    t.env["GUDGEON_SECRET_PASS"] = "123456"
+    agent(t, [{"say": "ok"}],
+          "tools:\n  - use: shell\n    env: {PASS: '${secret:pass}'}\n    grant: {exec: true}\n"
+          "limits: {tokens: 123456}\n"
+          "inputs: {code: {type: integer, default: 0}, text: {default: ''}}\n")
+    r = t.gudgeon("run", "agent.yaml", "x 123456", "--input", "code=123456", "--input",
+                  "text=a 123456 b")
+    t.equal((r.code, r.out), (0, "ok\n"))
+    started = t.journal()[0]
+    t.equal(started["inputs"], {"code": "{secret}", "text": "a {secret} b"})
+    t.equal(started["definition"]["limits"]["tokens"], "{secret}")
+    t.true("123456" not in (t.runs()[-1] / "journal.jsonl").read_text(), "it is there")
+
+
 @case("a second signal ends the process at once")
 def _(t):
     agent(t, [{"calls": [shell("trap '' TERM; sleep 30")]}])

@@ -49,6 +49,7 @@ struct row {
 static const struct row rows[] = {
     {.name = "ordinary"},
     {.name = "misbehave"},
+    {.name = "awkward"},
     {.name = "helper_a"},
     {.name = "helper_b"},
     {.name = "plus_plus"},
