@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loop. One turn of it is a step: the gate, the model, what it asks for, and the step's end.
- * Everything that is learnt becomes an event before it is acted on (emit.c); the context of the
- * next request is a fold over those events (memory.c).
+ * The loop. One turn of it is a step:
+ *
+ *     gate        interrupted? budget left?              gate
+ *     context     memory → messages                      memory.c, a fold over the events
+ *     model       generate, retry, fail over             ask.c
+ *     act         validate, run, results in order        act.c, action.c
+ *     check       an answer, or a nudge                  take_words
+ *     close step  always, success or error               close_step
+ *
+ * and when the steps are used up, one more request for an answer. Everything that is learnt
+ * becomes an event before it is acted on (emit.c).
  */
 #include "agent/run_internal.h"
 
@@ -172,37 +180,41 @@ static void take_step(struct run *run)
     struct reply *reply = NULL;
     if (open_step(run, STEP_ACTION) < 0)
         return;
-    if (relist_tools(run) == 0) {
-        if (ask(run, &reply) == 0)
-            act_on(run, reply);
-        else
-            after_lost_step(run);
-    }
+    if (relist_tools(run) == 0 && ask(run, &reply) == 0)
+        act_on(run, reply);
+    else
+        after_lost_step(run);
     close_step(run);
     reply_free(reply);
 }
 
-/* The steps are used up: one more request, for an answer from what is known. */
-static void force_answer(struct run *run)
+/* Asks for an answer from what is known. Returns NULL with run->answer set, or why there is none.
+ */
+static const char *ask_for_answer(struct run *run)
 {
     struct reply *reply = NULL;
     CLEANUP(free_ptr) char *text = prompt_render("forced_final", NULL);
-    if (open_step(run, STEP_FINAL) < 0)
-        return;
+    if (emit_message(run, "user", "forced_final", text) < 0 || ask(run, &reply) < 0)
+        return run->why.len > 0 ? run->why.data : run->step.error.data;
     const char *lack = NULL;
-    if (emit_message(run, "user", "forced_final", text) < 0)
-        return;
-    if (ask(run, &reply) < 0)
-        lack = run->why.len > 0 ? run->why.data : run->step.error.data;
-    else if (reply->refused)
+    if (reply->refused)
         lack = "the model declined to give one";
     else if (reply->text.len == 0)
         lack = "the model gave none";
     else
         run->answer = xstrdup(reply->text.data);
-    if (reply != NULL)
-        refuse_calls(run, reply, "The call was not run: no steps are left.");
+    refuse_calls(run, reply, "The call was not run: no steps are left.");
+    reply_free(reply);
+    return lack;
+}
 
+/* The steps are used up. A request that fails says so in the state; its error is never the answer.
+ */
+static void force_answer(struct run *run)
+{
+    if (open_step(run, STEP_FINAL) < 0)
+        return;
+    const char *lack = ask_for_answer(run);
     if (run->state == RUN_LIVE || run->state == RUN_FAILED || run->state == RUN_CONTEXT_FULL) {
         CLEANUP(free_ptr)
         char *why = xasprintf("%lld steps used up%s%s", (long long)run->step.number,
@@ -213,7 +225,6 @@ static void force_answer(struct run *run)
         run_end(run, RUN_MAX_STEPS, "%s", why);
     }
     close_step(run);
-    reply_free(reply);
 }
 
 /* Whether another step may be paid for. */
