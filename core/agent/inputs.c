@@ -11,7 +11,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "data/json.h"
-#include "data/schema.h"
 
 static const char *given_value(const char *const *given, size_t count, const char *name)
 {
@@ -49,36 +48,19 @@ static int check_names(const struct definition *definition, const char *const *g
     return status;
 }
 
-static int check_type(const struct input_entry *input, struct json_object *value, struct err *err)
-{
-    CLEANUP(free_ptr) char *text = xasprintf("{\"type\":\"%s\"}", input->type);
-    struct schema *schema = NULL;
-    int status = schema_compile_text(text, &schema, err);
-    if (status == 0)
-        status = schema_check_err(schema, value, err);
-    schema_free(schema);
-    return status;
-}
-
 static int add_input(struct json_writer *writer, const struct input_entry *input, const char *given,
                      struct err *err)
 {
     if (given == NULL && input->fallback == NULL)
         return err_set(err, ERR_INVALID, "input \"%s\" is missing; give --input %s=VALUE",
                        input->name, input->name);
-    if (given != NULL && strcmp(input->type, "string") == 0) {
-        if (!utf8_is_valid(given, strlen(given)))
-            return err_set(err, ERR_INVALID, "input \"%s\" is no UTF-8 text", input->name);
-        json_field_text(writer, input->name, given);
-        return 0;
-    }
-    CLEANUP(json_cleanup) struct json_object *value = NULL;
-    gudgeon_str text = str_of(given != NULL ? given : input->fallback);
-    if (json_read(text, &value, err) < 0 || check_type(input, value, err) < 0)
-        return err_prefix(err, "input \"%s\" must be of type %s", input->name, input->type);
-    json_key(writer, input->name);
-    json_add_raw(writer, text);
-    return 0;
+    if (given != NULL && !utf8_is_valid(given, strlen(given)))
+        return err_set(err, ERR_INVALID, "input \"%s\" is no UTF-8 text", input->name);
+    CLEANUP(free_ptr) char *json = NULL;
+    int status = given != NULL ? definition_read_input(input, given, &json, err) : 0;
+    if (status == 0)
+        json_field_raw(writer, input->name, str_of(given != NULL ? json : input->fallback));
+    return status;
 }
 
 int inputs_resolve(const struct definition *definition, const char *const *given, size_t count,
