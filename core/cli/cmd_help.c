@@ -3,7 +3,15 @@
 #include <string.h>
 
 #include "agent/state.h"
+#include "base/utf8.h"
 #include "cli/command.h"
+
+/* printf's widths count bytes. */
+static void print_padded(const char *text, size_t width)
+{
+    size_t len = strlen(text), count = utf8_count(text, len);
+    printf("%s%*s", text, count < width ? (int)(width - count) : 0, "");
+}
 
 static void print_states(void)
 {
@@ -21,17 +29,20 @@ static void print_states(void)
 static void print_overview(void)
 {
     printf("gudgeon " GUDGEON_VERSION ": a host for LLM agents\n\n");
-    for (size_t i = 0; commands[i] != NULL; i++)
-        printf("  gudgeon %-8s %-28s %s\n", commands[i]->name, commands[i]->arguments,
-               commands[i]->summary);
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        printf("  gudgeon %-8s ", commands[i]->name);
+        print_padded(commands[i]->arguments, 18);
+        printf(" %s\n", commands[i]->summary);
+    }
     print_states();
     printf("\ngudgeon help COMMAND tells more about one.\n");
 }
 
 void command_help(const struct command *command)
 {
-    printf("usage: gudgeon %s%s %s\n\n%s.\n", command->name,
-           command->option_count > 0 ? " [OPTION…]" : "", command->arguments, command->summary);
+    printf("usage: gudgeon %s%s%s%s\n\n%s.\n", command->name,
+           command->option_count > 0 ? " [OPTION…]" : "", command->arguments[0] != '\0' ? " " : "",
+           command->arguments, command->summary);
     if (command->details != NULL)
         printf("\n%s\n", command->details);
     if (command->option_count > 0)
@@ -56,7 +67,7 @@ static int run(const void *options, int argc, char **argv)
     }
     const struct command *command = command_find(argv[0]);
     if (command == NULL)
-        return command_error(EXIT_USAGE, "no command \"%s\"; see gudgeon help", argv[0]);
+        return command_refuse(argv[0]);
     command_help(command);
     return command_finish_output(0);
 }

@@ -202,10 +202,7 @@ static int print_named(const struct registry *registry, const char *name)
         if (count < COUNT_OF(names))
             names[count++] = plugin->name;
     }
-    const char *nearest = nearest_name(name, names, count);
-    return command_error(EXIT_USAGE, "plugins: no plugin \"%s\"%s%s%s; gudgeon plugins lists them",
-                         name, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                         nearest ? "\"?" : "");
+    return command_unknown("plugin", name, names, count, "gudgeon plugins");
 }
 
 static int run(const void *given, int argc, char **argv)

@@ -21,7 +21,7 @@ struct options {
 };
 
 static const struct option_row rows[] = {
-    {"limit", "N", "at most N runs, newest first; 0 = all (20)", OPTION_TEXT,
+    {"limit", "N", "at most N runs, 20 when not given; 0 = all", OPTION_TEXT,
      offsetof(struct options, limit)},
     {"json", NULL, "one JSON object a line", OPTION_FLAG, offsetof(struct options, json)},
 };

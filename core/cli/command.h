@@ -45,13 +45,18 @@ struct command {
 
 extern const struct command *const commands[]; /* ends with NULL */
 const struct command *command_find(const char *name);
+/* Tells that there is no command of that name; EXIT_USAGE. */
+int command_refuse(const char *name);
 
 /* `gudgeon: …` on standard error; returns `exit_code`, so that a command can return it. */
 int command_error(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Tells that there is no such thing: which one may be meant, or what lists them. EXIT_USAGE. */
+int command_unknown(const char *what, const char *name, const char *const *names, size_t count,
+                    const char *lister);
 /* Writes the help of one command to standard output. */
 void command_help(const struct command *command);
-/* Standard output could not be written (closed pipe, full disk): an error line, exit code 1;
- * otherwise `exit_code`. Call it last. */
+/* Standard output could not be written: exit code 1, and an error line unless its reader has gone
+ * away (`gudgeon runs | head`); otherwise `exit_code`. Call it last. */
 int command_finish_output(int exit_code);
 
 #define PLUGIN_PATH_OPTION(type, field)                                                            \

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <getopt.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/state.h"
 #include "base/alloc.h"
@@ -37,11 +39,28 @@ int command_error(int exit_code, const char *format, ...)
     return exit_code;
 }
 
+int command_unknown(const char *what, const char *name, const char *const *names, size_t count,
+                    const char *lister)
+{
+    const char *nearest = nearest_name(name, names, count);
+    if (nearest != NULL)
+        return command_error(EXIT_USAGE, "no %s \"%s\"; did you mean \"%s\"?", what, name, nearest);
+    return command_error(EXIT_USAGE, "no %s \"%s\"; %s lists them", what, name, lister);
+}
+
+/* Whoever read has had enough, as `head` has. */
+static bool is_reader_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
+}
+
 int command_finish_output(int exit_code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return exit_code;
-    command_error(0, "standard output cannot be written");
+    if (!is_reader_gone())
+        command_error(0, "standard output cannot be written");
     return exit_code != 0 ? exit_code : 1;
 }
 
@@ -101,8 +120,9 @@ static int refuse_option(const struct command *command, char **argv, int seen)
         names[i] = command->options[i].name;
     const char *bare = option + strspn(option, "-");
     const char *nearest = nearest_name(bare, names, command->option_count);
-    command_error(EXIT_USAGE, "%s: no option %s%s%s; see gudgeon help %s", command->name, option,
-                  nearest ? "; did you mean --" : "", nearest ? nearest : "", command->name);
+    command_error(EXIT_USAGE, "%s: no option %s; %s%s%s", command->name, option,
+                  nearest ? "did you mean --" : "see gudgeon help ",
+                  nearest ? nearest : command->name, nearest ? "?" : "");
     free(names);
     return EXIT_USAGE;
 }
@@ -134,14 +154,24 @@ static int run_command(const struct command *command, int argc, char **argv)
     int count = argc - optind;
     if (code < 0) {
         if (count < command->minimum || (command->maximum >= 0 && count > command->maximum))
-            code = command_error(EXIT_USAGE, "%s: usage: gudgeon %s %s", command->name,
-                                 command->name, command->arguments);
+            code =
+                command_error(EXIT_USAGE, "%s: usage: gudgeon %s%s%s", command->name, command->name,
+                              command->arguments[0] != '\0' ? " " : "", command->arguments);
         else
             code = command->run(options, count, argv + optind);
     }
     free_lists(command, options);
     free(options);
     return code;
+}
+
+int command_refuse(const char *name)
+{
+    const char *names[COUNT_OF(commands)];
+    size_t count = 0;
+    for (; commands[count] != NULL; count++)
+        names[count] = commands[count]->name;
+    return command_unknown("command", name, names, count, "gudgeon help");
 }
 
 static const struct command *resolve(const char *word)
@@ -166,15 +196,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     const struct command *command = resolve(argv[1]);
-    if (command == NULL) {
-        const char *names[32];
-        size_t count = 0;
-        for (; commands[count] != NULL && count < COUNT_OF(names); count++)
-            names[count] = commands[count]->name;
-        const char *nearest = nearest_name(argv[1], names, count);
-        return command_error(EXIT_USAGE, "no command \"%s\"%s%s%s; see gudgeon help", argv[1],
-                             nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                             nearest ? "\"?" : "");
-    }
+    if (command == NULL)
+        return command_refuse(argv[1]);
     return run_command(command, argc - 1, argv + 1);
 }

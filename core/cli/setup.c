@@ -19,6 +19,8 @@ int setup_registry(const struct option_list *plugin_path, struct registry **ret)
                                        .path_count = plugin_path->count};
     if (registry_open(&options, ret, &err) < 0)
         return command_error(EXIT_USAGE, "%s", err.text);
+    if (registry_warning(*ret) != NULL)
+        command_error(0, "plugin path: %s", registry_warning(*ret));
     return 0;
 }
 

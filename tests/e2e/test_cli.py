@@ -45,7 +45,9 @@ USAGE = [
     (["run", "missing.yaml", "x"], "missing.yaml"),
     (["log", "nothing"], "no runs"),
     (["plugins", "opnai"], 'did you mean "openai"?'),
-    (["help", "nothing"], 'no command "nothing"'),
+    (["plugins", "nothing"], 'no plugin "nothing"; gudgeon plugins lists them'),
+    (["help", "rnu"], 'no command "rnu"; did you mean "run"?'),
+    (["help", "nothing"], 'no command "nothing"; gudgeon help lists them'),
 ]
 
 
@@ -155,6 +157,24 @@ def _(t):
     os.close(full)
     t.equal(process.returncode, 1)
     t.contains(process.stderr.decode(), "standard output cannot be written")
+
+
+@case("a reader that has had enough is no reason for a message")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = subprocess.run([str(__import__("harness").GUDGEON), "help"], cwd=t.dir, env=t.env,
+                             stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    t.equal((process.returncode, process.stderr), (1, b""))
+
+
+@case("a plugin path that is not there is told")
+def _(t):
+    r = t.gudgeon("plugins", "--plugin-path", "/nowhere/at/all")
+    t.equal((r.code, r.err),
+            (0, "gudgeon: plugin path: /nowhere/at/all: No such file or directory\n"))
 
 
 @case("text from a model cannot steer the terminal")
