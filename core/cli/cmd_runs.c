@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/state.h"
 #include "base/alloc.h"
@@ -26,22 +27,68 @@ static const struct option_row rows[] = {
     {"json", NULL, "one JSON object a line", OPTION_FLAG, offsetof(struct options, json)},
 };
 
-static void print_row(void *payload, const struct run_summary *run)
+/* What stands in one row; the task comes last and takes what is left. */
+enum { WIDE_COLUMNS = 117, NARROW_COLUMNS = 59, TASK_COLUMNS = 20 };
+
+/* On a terminal where the wide form would leave no room for the task. */
+static bool is_narrow(const struct terminal *terminal)
 {
-    const struct terminal *terminal = payload;
+    return terminal->columns < WIDE_COLUMNS + TASK_COLUMNS;
+}
+
+static void print_head(const struct terminal *terminal)
+{
+    terminal_style(terminal, STYLE_BOLD);
+    if (is_narrow(terminal))
+        printf("%-12s  %-11s  %-12s  %-16s  %s\n", "RUN", "UTC", "STATE", "AGENT", "TASK");
+    else
+        printf("%-36s  %-19s  %-12s  %3s  %8s  %9s  %-12s  %s\n", "RUN", "STARTED (UTC)", "STATE",
+               "STEP", "TIME", "TOKENS", "AGENT", "TASK");
+    terminal_style(terminal, STYLE_PLAIN);
+}
+
+static void print_state(const struct terminal *terminal, const struct run_summary *run)
+{
+    bool good = str_is(str_of(run->state), "success");
+    terminal_style(terminal, good ? STYLE_GOOD : STYLE_BAD);
+    printf("%-12s  ", run->state);
+    terminal_style(terminal, STYLE_PLAIN);
+}
+
+static void print_wide(const struct terminal *terminal, const struct run_summary *run)
+{
     char duration[HUMAN_SIZE], tokens[HUMAN_SIZE] = "-";
     if (run->input_tokens >= 0)
         human_count(run->input_tokens + run->output_tokens, tokens);
-    bool good = str_is(str_of(run->state), "success");
     printf("%-36s  %.19s  ", run->id, run->started);
-    terminal_style(terminal, good ? STYLE_GOOD : STYLE_BAD);
-    printf("%-12s", run->state);
-    terminal_style(terminal, STYLE_PLAIN);
-    printf("  %3lld  %8s  %9s  %-12s  ", (long long)run->steps,
+    print_state(terminal, run);
+    printf("%3lld  %8s  %9s  %-12s  ", (long long)run->steps,
            human_duration(run->duration_ms, duration), tokens, run->agent);
-    size_t used = 117;
-    size_t width = terminal->columns > used + 20 ? terminal->columns - used : 40;
-    terminal_line(terminal, str_of(run->task), width == SIZE_MAX - used ? 60 : width);
+}
+
+/* The end of an id is enough to name the run by; of the time, month to minute. */
+static void print_narrow(const struct terminal *terminal, const struct run_summary *run)
+{
+    size_t len = strlen(run->id);
+    bool has_time = strlen(run->started) >= 16;
+    printf("%-12s  %.5s %.5s  ", run->id + (len > 12 ? len - 12 : 0),
+           has_time ? run->started + 5 : "-", has_time ? run->started + 11 : "");
+    print_state(terminal, run);
+    printf("%-16.16s  ", run->agent);
+}
+
+static void print_row(void *payload, const struct run_summary *run)
+{
+    const struct terminal *terminal = payload;
+    size_t used = is_narrow(terminal) ? NARROW_COLUMNS : WIDE_COLUMNS;
+    if (is_narrow(terminal))
+        print_narrow(terminal, run);
+    else
+        print_wide(terminal, run);
+    size_t width = terminal->columns == SIZE_MAX             ? 60
+                   : terminal->columns > used + TASK_COLUMNS ? terminal->columns - used
+                                                             : TASK_COLUMNS;
+    terminal_line(terminal, str_of(run->task), width);
     printf("\n");
 }
 
@@ -88,12 +135,8 @@ static int run(const void *given, int argc, char **argv)
     if (code != 0)
         return code;
     struct terminal terminal = terminal_on(stdout);
-    if (!options->json) {
-        terminal_style(&terminal, STYLE_BOLD);
-        printf("%-36s  %-19s  %-12s  %3s  %8s  %9s  %-12s  %s\n", "RUN", "STARTED (UTC)", "STATE",
-               "STEP", "TIME", "TOKENS", "AGENT", "TASK");
-        terminal_style(&terminal, STYLE_PLAIN);
-    }
+    if (!options->json)
+        print_head(&terminal);
     struct err err = {0};
     if (runs_list(runs, limit, options->json ? print_json : print_row, &terminal, &err) < 0)
         return command_error(1, "%s", err.text);
