@@ -21,6 +21,8 @@
 #include "plugin/secrets.h"
 #include "plugin/services.h"
 
+enum { PROPERTY_DEPTH = 6 };
+
 struct options {
     struct option_list plugin_path;
 };
@@ -60,25 +62,58 @@ static void print_list(const struct registry *registry)
     }
 }
 
-/* A property of the configuration as one line: name, type, default, what it is for. */
-static void print_property(const char *name, struct json_object *property, bool required)
+/* Adds the items of a list of texts or other values, "a, b or c". */
+static void add_words(struct buf *out, struct json_object *list)
 {
-    CLEANUP(buf_fini) struct buf type = BUF_INIT(BUF_MAX_ANY);
-    CLEANUP(buf_fini) struct buf fallback = BUF_INIT(BUF_MAX_ANY);
-    struct json_object *types = json_get(property, "type");
-    if (json_object_is_type(types, json_type_string))
-        buf_addf(&type, "%.*s", STR_ARG(json_str(types)));
-    else if (types != NULL)
-        json_write(&type, types);
-    struct json_object *value = json_get(property, "default");
-    if (value != NULL)
-        json_write(&fallback, value);
-    printf("    %-22s %-8s %.*s", name, type.data, STR_ARG(json_get_str(property, "description")));
-    if (required)
-        printf(" (required)");
-    else if (fallback.len > 0)
-        printf(" (%s)", fallback.data);
-    printf("\n");
+    size_t count = json_object_array_length(list);
+    for (size_t i = 0; i < count; i++) {
+        struct json_object *item = json_object_array_get_idx(list, i);
+        buf_add_str(out, i == 0 ? "" : i + 1 < count ? ", " : " or ");
+        if (json_object_is_type(item, json_type_string))
+            buf_add(out, json_str(item).ptr, json_str(item).len);
+        else
+            json_write(out, item);
+    }
+}
+
+/* "string", "integer or string", "list of string" */
+static void add_type(struct buf *out, struct json_object *schema)
+{
+    struct json_object *type = json_get(schema, "type");
+    if (str_is(json_str(type), "array")) {
+        buf_add_str(out, "list");
+        if (json_get(json_get(schema, "items"), "type") != NULL) {
+            buf_add_str(out, " of ");
+            add_type(out, json_get(schema, "items"));
+        }
+    } else if (json_object_is_type(type, json_type_string)) {
+        buf_add(out, json_str(type).ptr, json_str(type).len);
+    } else if (json_object_is_type(type, json_type_array)) {
+        add_words(out, type);
+    }
+}
+
+/* What a property is for, may be, and whether it has to be given. */
+static void add_purpose(struct buf *out, struct json_object *property, bool required)
+{
+    struct json_object *fallback = json_get(property, "default");
+    struct json_object *values = json_get(property, "enum");
+    gudgeon_str own = json_get_str(property, "description");
+    gudgeon_str of_items = json_get_str(json_get(property, "items"), "description");
+    buf_addf(out, " %.*s", STR_ARG(own));
+    buf_addf(out, "%s%.*s", of_items.len > 0 ? " " : "", STR_ARG(of_items));
+    if (json_object_is_type(values, json_type_array)) {
+        buf_add_str(out, " One of ");
+        add_words(out, values);
+        buf_add_char(out, '.');
+    }
+    if (required) {
+        buf_add_str(out, " (required)");
+    } else if (fallback != NULL) {
+        buf_add_str(out, " (default ");
+        json_write(out, fallback);
+        buf_add_char(out, ')');
+    }
 }
 
 static bool is_required(struct json_object *schema, const char *name)
@@ -92,6 +127,31 @@ static bool is_required(struct json_object *schema, const char *name)
     return false;
 }
 
+/* The properties of an object, or of the objects in a list, one a line: name, type, what it is for.
+ * Those of a property that is an object stand below it. */
+static void print_properties(struct json_object *schema, int depth)
+{
+    struct json_object *properties = json_get(schema, "properties");
+    if (properties == NULL)
+        properties = json_get(schema = json_get(schema, "items"), "properties");
+    if (!json_object_is_type(properties, json_type_object) || depth >= PROPERTY_DEPTH)
+        return;
+    struct terminal terminal = terminal_on(stdout);
+    int indent = 4 + 2 * depth;
+    json_object_object_foreach(properties, name, property)
+    {
+        CLEANUP(buf_fini) struct buf type = BUF_INIT(BUF_MAX_ANY);
+        CLEANUP(buf_fini) struct buf line = BUF_INIT(BUF_MAX_ANY);
+        add_type(&type, property);
+        buf_addf(&line, "%-*s %-8s", 26 - indent, name, type.data);
+        add_purpose(&line, property, is_required(schema, name));
+        printf("%*s", indent, "");
+        terminal_text(&terminal, (gudgeon_str){line.data, line.len});
+        printf("\n");
+        print_properties(property, depth + 1);
+    }
+}
+
 static void print_configuration(const struct component_info *component)
 {
     CLEANUP(json_cleanup) struct json_object *schema = NULL;
@@ -101,11 +161,7 @@ static void print_configuration(const struct component_info *component)
         return;
     }
     printf("  configuration:\n");
-    struct json_object *properties = json_get(schema, "properties");
-    if (!json_object_is_type(properties, json_type_object))
-        return;
-    json_object_object_foreach(properties, name, property)
-        print_property(name, property, is_required(schema, name));
+    print_properties(schema, 0);
 }
 
 static void print_tool(void *payload, const gudgeon_tool *tool)

@@ -1,8 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """The command line: usage, faults of definitions, output, exit codes."""
+import fcntl
 import os
+import struct
 import subprocess
+import termios
 
 from harness import case, main, of_type
 
@@ -136,6 +139,50 @@ def _(t):
     t.contains(r.out, "Hello yourself.")
     r = t.gudgeon("log", "--json", "last")
     t.equal(r.out, (t.runs()[-1] / "journal.jsonl").read_text())
+
+
+def on_terminal(t, columns, *args):
+    """What a terminal that wide is sent."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    subprocess.run([str(__import__("harness").GUDGEON), *args], cwd=t.dir, stdout=theirs,
+                   env=t.env | {"NO_COLOR": "1"}, check=True)
+    os.close(theirs)
+    text = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            text += chunk
+    except OSError: # how Linux tells that the other side is closed
+        pass
+    os.close(ours)
+    return text.decode().splitlines()
+
+
+@case("runs fits an ordinary terminal, and the end of an id names a run")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    t.gudgeon("run", "agent.yaml", "say hello " * 20)
+    head, row = on_terminal(t, 80, "runs")
+    t.true(head.startswith("RUN") and len(row) <= 80, row)
+    t.true("say hello" in row and "success" in row and " test " in row, row)
+    r = t.gudgeon("log", row.split()[0])
+    t.equal(r.code, 0)
+    t.contains(r.out, "Hello yourself.")
+    wide = on_terminal(t, 200, "runs")[1]
+    t.true(wide.startswith(t.runs()[-1].name), wide)
+
+
+@case("plugins NAME tells what can be configured, below the first level too")
+def _(t):
+    r = t.gudgeon("plugins", "script")
+    t.equal(r.code, 0)
+    lines = [" ".join(line.split()) for line in r.out.splitlines()]
+    t.true(any(line.startswith("rules list of object The first that fits answers.") and
+               line.endswith("(required)") for line in lines), r.out)
+    t.true("last string Role of the last message. One of system, user, assistant or tool." in lines)
+    t.true("arguments object or string An object, or any text as a model might write it." in lines)
+    r = t.gudgeon("plugins", "openai")
+    t.contains(r.out, 'kept. (default "https://api.openai.com/v1")')
 
 
 @case("everything works without HOME, under env -i")
