@@ -193,7 +193,9 @@ static const struct {
     bool begun;
 } sayings[] = {
     {"mapping values are not allowed in this context", NULL,
-     "no \"key:\" can stand here; check the indentation, or quote a text that holds \": \"", false},
+     "no \"key:\" can stand here; check the indentation and the space behind each \":\", or quote "
+     "a text that holds \": \"",
+     false},
     {"did not find expected key", NULL, "a key is expected here; check the indentation", false},
     {"did not find expected '-' indicator", NULL, "a \"-\" is expected here; check the indentation",
      false},
@@ -202,7 +204,11 @@ static const struct {
     {"did not find expected node content", NULL, "a value is expected here", false},
     {"did not find expected <document start>", NULL,
      "this does not belong to what stands above it; check the indentation", false},
-    {"could not find expected ':'", NULL, "a \":\" is missing behind a key", true},
+    {"could not find expected ':'", NULL, "a \":\" and a space are missing behind a key", true},
+    {"did not find expected alphabetic or numeric character", NULL,
+     "a text that starts with * or & must be quoted", false},
+    {"did not find expected comment or line break", NULL,
+     "the text of | or > begins in the next line; quote a text that starts with one", false},
     {"found unexpected end of stream", "while scanning a quoted scalar", "a quote is not closed",
      true},
     {"found unexpected document indicator", "while scanning a quoted scalar",
@@ -243,6 +249,20 @@ static size_t tab_before(gudgeon_str text, size_t offset)
             break;
     }
     return (size_t)text.len;
+}
+
+/* Whether what stands at `offset` follows something in its line: the value that libyaml took for
+ * whole ended there. */
+static bool is_behind_value(const yaml_parser_t *parser, gudgeon_str text, size_t offset)
+{
+    static const char *const problems[] = {"did not find expected key",
+                                           "did not find expected '-' indicator"};
+    bool is_such = false;
+    for (size_t i = 0; i < COUNT_OF(problems); i++)
+        is_such |= parser->problem != NULL && strcmp(parser->problem, problems[i]) == 0;
+    while (is_such && offset > 0 && is_in(text.ptr[offset - 1], " \t"))
+        offset--;
+    return is_such && offset > 0 && !is_in(text.ptr[offset - 1], "\r\n");
 }
 
 /* In a flow collection tabs may indent. */
@@ -296,6 +316,10 @@ int yaml_syntax_fault(const yaml_parser_t *parser, gudgeon_str text, const char 
                   "no value can start with \"%c\"; quote it", at[0]);
         return ERR_INVALID;
     }
+    if (is_behind_value(parser, text, offset))
+        return tell(mark, file, diags,
+                    "the value ended before this: put all of it in quotes, and double a ' that "
+                    "stands inside '…'");
     bool begun;
     CLEANUP(free_ptr) char *words = words_for(parser, &begun);
     if (!begun)

@@ -108,10 +108,22 @@ static void test_faults(void)
         {"tools:\n  - use: a\n  \troot: b", "f:3:3: a tab is used for indentation; use spaces"},
         {"a: |\n\tx", "f:2:1: a tab is used for indentation; use spaces"},
         {"a: @x", "f:1:4: no value can start with \"@\"; quote it"},
-        {"a: b: c", "f:1:5: no \"key:\" can stand here; check the indentation, or quote a text "
-                    "that holds \": \""},
+        {"a: b: c", "f:1:5: no \"key:\" can stand here; check the indentation and the space behind "
+                    "each \":\", or quote a text that holds \": \""},
+        {"a: {b} c", "f:1:8: the value ended before this: put all of it in quotes, and double a ' "
+                     "that stands inside '…'"},
+        {"a: 'it's'\nb: 1",
+         "f:1:8: the value ended before this: put all of it in quotes, and double "
+         "a ' that stands inside '…'"},
+        {"- \"a\" b\n- c",
+         "f:1:7: the value ended before this: put all of it in quotes, and double "
+         "a ' that stands inside '…'"},
+        {"a: [*]", "f:1:6: a text that starts with * or & must be quoted"},
+        {"a: > b",
+         "f:1:6: the text of | or > begins in the next line; quote a text that starts with "
+         "one"},
         {"a:\n  b: 1\n c: 2", "f:3:2: a key is expected here; check the indentation"},
-        {"a: 1\nb c\n", "f:3:1: a \":\" is missing behind a key (begun in line 2)"},
+        {"a: 1\nb c\n", "f:3:1: a \":\" and a space are missing behind a key (begun in line 2)"},
         {"a: 'x\nb: 1", "f:2:5: a quote is not closed (begun in line 1)"},
         {"a: [1,\nb: 2\n\n", "f:4:1: a \",\" or \"]\" is expected here: the list is not closed "
                              "(begun in line 1)"},
