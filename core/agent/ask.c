@@ -196,7 +196,9 @@ static int give_up(struct asking *asking, int class, const char *message)
     const char *label = models_current(run->models)->label;
     if (class == ERR_OVERFLOW)
         return run_end(run, RUN_CONTEXT_FULL, "%s: %s", label, message);
-    return run_end(run, RUN_FAILED, "%s: %s (%s)", label, message, err_name(class));
+    if (asking->tries > 1)
+        return run_end(run, RUN_FAILED, "%s: %s; tried %u times", label, message, asking->tries);
+    return run_end(run, RUN_FAILED, "%s: %s", label, message);
 }
 
 /* Journals a failed attempt and carries the verdict out. 0 = try again. */
