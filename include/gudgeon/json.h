@@ -352,6 +352,22 @@ GUDGEON_UTIL gudgeon_str gudgeon_json_get(gudgeon_str object, const char *key)
     return absent;
 }
 
+/* Several members of an object in one walk: values[i] becomes the one called keys[i] or absent, as
+ * gudgeon_json_get gives it. */
+GUDGEON_UTIL void gudgeon_json_pick(gudgeon_str object, const char *const *keys, size_t count,
+                                    gudgeon_str *values)
+{
+    gudgeon_json_iter iter = gudgeon_json_each(object);
+    gudgeon_str name, value;
+    memset(values, 0, count * sizeof *values);
+    if (!iter.object)
+        return;
+    while (gudgeon_json_next(&iter, &name, &value))
+        for (size_t i = 0; i < count; i++)
+            if (values[i].ptr == NULL && gudgeon_json_key_is_(name, keys[i]))
+                values[i] = value;
+}
+
 /* The item of an array. */
 GUDGEON_UTIL gudgeon_str gudgeon_json_item(gudgeon_str array, size_t index)
 {

@@ -117,43 +117,60 @@ static void take_parts(struct assembly *assembly, gudgeon_str array,
         take_part(assembly, part, sink);
 }
 
+enum {
+    MESSAGE_CONTENT,
+    MESSAGE_REASONING_CONTENT,
+    MESSAGE_REASONING,
+    MESSAGE_DETAILS,
+    MESSAGE_REFUSAL,
+    MESSAGE_CALLS,
+    MESSAGE_OLD_CALL,
+    MESSAGE_FIELDS,
+};
+
+static const char *const message_fields[MESSAGE_FIELDS] = {
+    [MESSAGE_CONTENT] = "content",        [MESSAGE_REASONING_CONTENT] = "reasoning_content",
+    [MESSAGE_REASONING] = "reasoning",    [MESSAGE_DETAILS] = "reasoning_details",
+    [MESSAGE_REFUSAL] = "refusal",        [MESSAGE_CALLS] = "tool_calls",
+    [MESSAGE_OLD_CALL] = "function_call",
+};
+
 /* Servers name the field one way or the other; some send the same text under both names. */
-static void take_reasoning_field(struct assembly *assembly, gudgeon_str message)
+static void take_reasoning_field(struct assembly *assembly, const gudgeon_str *fields)
 {
-    static const char *const names[] = {"reasoning_content", "reasoning"};
-    for (size_t i = 0; i < 2; i++) {
-        gudgeon_str value = gudgeon_json_get(message, names[i]);
-        if (gudgeon_json_kind(value) != '"')
+    for (size_t i = MESSAGE_REASONING_CONTENT; i <= MESSAGE_REASONING; i++) {
+        if (gudgeon_json_kind(fields[i]) != '"')
             continue;
         if (assembly->reasoning_field == NULL || assembly->reasoning.raw.len == 0)
-            assembly->reasoning_field = names[i];
-        take_reasoning(assembly, value);
-        if (value.len > 2)
+            assembly->reasoning_field = message_fields[i];
+        take_reasoning(assembly, fields[i]);
+        if (fields[i].len > 2)
             return;
     }
 }
 
-static void take_calls(struct assembly *assembly, gudgeon_str message)
+static void take_calls(struct assembly *assembly, gudgeon_str calls, gudgeon_str old_call)
 {
-    gudgeon_json_iter iter = gudgeon_json_each(gudgeon_json_get(message, "tool_calls"));
-    gudgeon_str call, old = gudgeon_json_get(message, "function_call");
+    gudgeon_json_iter iter = gudgeon_json_each(calls);
+    gudgeon_str call;
     for (size_t position = 0; gudgeon_json_next(&iter, NULL, &call); position++)
         assembly_add_call(assembly, call, position);
-    if (gudgeon_json_kind(old) == '{')
-        assembly_add_call(assembly, old, 0);
+    if (gudgeon_json_kind(old_call) == '{')
+        assembly_add_call(assembly, old_call, 0);
 }
 
 static void take_message(struct assembly *assembly, gudgeon_str message)
 {
-    gudgeon_str content = gudgeon_json_get(message, "content");
-    take_reasoning_field(assembly, message);
-    assembly_add_details(assembly, gudgeon_json_get(message, "reasoning_details"));
-    if (gudgeon_json_kind(content) == '[')
-        take_parts(assembly, content, take_text);
+    gudgeon_str fields[MESSAGE_FIELDS];
+    gudgeon_json_pick(message, message_fields, MESSAGE_FIELDS, fields);
+    take_reasoning_field(assembly, fields);
+    assembly_add_details(assembly, fields[MESSAGE_DETAILS]);
+    if (gudgeon_json_kind(fields[MESSAGE_CONTENT]) == '[')
+        take_parts(assembly, fields[MESSAGE_CONTENT], take_text);
     else
-        take_text(assembly, content);
-    take(assembly, &assembly->refusal, 0, gudgeon_json_get(message, "refusal"));
-    take_calls(assembly, message);
+        take_text(assembly, fields[MESSAGE_CONTENT]);
+    take(assembly, &assembly->refusal, 0, fields[MESSAGE_REFUSAL]);
+    take_calls(assembly, fields[MESSAGE_CALLS], fields[MESSAGE_OLD_CALL]);
 }
 
 static int is_empty(const struct assembly *assembly)
@@ -162,15 +179,33 @@ static int is_empty(const struct assembly *assembly)
            assembly->refusal.raw.len == 0 && assembly->call_count == 0;
 }
 
+enum { CHOICE_INDEX, CHOICE_DELTA, CHOICE_MESSAGE, CHOICE_FINISH, CHOICE_FIELDS };
+
+static const char *const choice_fields[CHOICE_FIELDS] = {
+    [CHOICE_INDEX] = "index",
+    [CHOICE_DELTA] = "delta",
+    [CHOICE_MESSAGE] = "message",
+    [CHOICE_FINISH] = "finish_reason",
+};
+
+/* Of several choices the first counts. */
+static int is_first(gudgeon_str index)
+{
+    uint64_t number = 0;
+    return !gudgeon_json_u64(index, &number) || number == 0;
+}
+
 static void take_choice(struct assembly *assembly, gudgeon_str choice)
 {
-    gudgeon_str delta = gudgeon_json_get(choice, "delta");
-    gudgeon_str message = gudgeon_json_get(choice, "message");
-    gudgeon_str finish = gudgeon_json_inner(gudgeon_json_get(choice, "finish_reason"));
-    if (gudgeon_json_kind(delta) == '{')
-        take_message(assembly, delta);
+    gudgeon_str fields[CHOICE_FIELDS];
+    gudgeon_json_pick(choice, choice_fields, CHOICE_FIELDS, fields);
+    gudgeon_str finish = gudgeon_json_inner(fields[CHOICE_FINISH]);
+    if (!is_first(fields[CHOICE_INDEX]))
+        return;
+    if (gudgeon_json_kind(fields[CHOICE_DELTA]) == '{')
+        take_message(assembly, fields[CHOICE_DELTA]);
     else if (is_empty(assembly)) /* some servers end a stream with the whole message again */
-        take_message(assembly, message);
+        take_message(assembly, fields[CHOICE_MESSAGE]);
     if (finish.len > 0) {
         gudgeon_buf_reset(&assembly->finish);
         gudgeon_buf_put(&assembly->finish, finish);
@@ -196,6 +231,8 @@ static const struct {
 
 static void take_usage(struct assembly *assembly, gudgeon_str usage)
 {
+    if (gudgeon_json_kind(usage) != '{')
+        return;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         gudgeon_str from =
             counts[i].group != NULL ? gudgeon_json_get(usage, counts[i].group) : usage;
@@ -214,24 +251,24 @@ static void keep(gudgeon_buf *buf, gudgeon_str value)
         gudgeon_buf_put(buf, inner);
 }
 
-/* Of several choices the first counts. */
-static int is_first_choice(gudgeon_str choice)
-{
-    uint64_t index = 0;
-    return !gudgeon_json_u64(gudgeon_json_get(choice, "index"), &index) || index == 0;
-}
+enum { CHUNK_ID, CHUNK_MODEL, CHUNK_USAGE, CHUNK_GROQ, CHUNK_CHOICES, CHUNK_FIELDS };
+
+static const char *const chunk_fields[CHUNK_FIELDS] = {
+    [CHUNK_ID] = "id",       [CHUNK_MODEL] = "model",     [CHUNK_USAGE] = "usage",
+    [CHUNK_GROQ] = "x_groq", [CHUNK_CHOICES] = "choices",
+};
 
 void assembly_add(struct assembly *assembly, gudgeon_str object)
 {
-    keep(&assembly->response_id, gudgeon_json_get(object, "id"));
-    keep(&assembly->model, gudgeon_json_get(object, "model"));
-    take_usage(assembly, gudgeon_json_get(object, "usage"));
-    take_usage(assembly, gudgeon_json_get(gudgeon_json_get(object, "x_groq"), "usage"));
-    gudgeon_json_iter iter = gudgeon_json_each(gudgeon_json_get(object, "choices"));
-    gudgeon_str choice;
+    gudgeon_str fields[CHUNK_FIELDS], choice;
+    gudgeon_json_pick(object, chunk_fields, CHUNK_FIELDS, fields);
+    keep(&assembly->response_id, fields[CHUNK_ID]);
+    keep(&assembly->model, fields[CHUNK_MODEL]);
+    take_usage(assembly, fields[CHUNK_USAGE]);
+    take_usage(assembly, gudgeon_json_get(fields[CHUNK_GROQ], "usage"));
+    gudgeon_json_iter iter = gudgeon_json_each(fields[CHUNK_CHOICES]);
     while (gudgeon_json_next(&iter, NULL, &choice))
-        if (is_first_choice(choice))
-            take_choice(assembly, choice);
+        take_choice(assembly, choice);
     assembly->failed |= assembly->text.raw.failed | assembly->reasoning.raw.failed |
                         assembly->refusal.raw.failed | assembly->finish.failed;
 }

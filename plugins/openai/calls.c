@@ -21,22 +21,37 @@ struct piece {
     int has_index;
 };
 
+enum { DELTA_ID, DELTA_INDEX, DELTA_FUNCTION, DELTA_CUSTOM, DELTA_FIELDS };
+
+static const char *const delta_fields[DELTA_FIELDS] = {
+    [DELTA_ID] = "id",
+    [DELTA_INDEX] = "index",
+    [DELTA_FUNCTION] = "function",
+    [DELTA_CUSTOM] = "custom",
+};
+
+/* Where name and arguments stand: a level deeper, except in the oldest form. */
+static gudgeon_str body_of(gudgeon_str delta, const gudgeon_str *fields)
+{
+    if (gudgeon_json_kind(fields[DELTA_CUSTOM]) == '{')
+        return fields[DELTA_CUSTOM];
+    return gudgeon_json_kind(fields[DELTA_FUNCTION]) == '{' ? fields[DELTA_FUNCTION] : delta;
+}
+
 static struct piece read_piece(gudgeon_str delta, gudgeon_buf *quoted)
 {
-    gudgeon_str function = gudgeon_json_get(delta, "function");
-    gudgeon_str custom = gudgeon_json_get(delta, "custom");
-    gudgeon_str body = gudgeon_json_kind(custom) == '{'     ? custom
-                       : gudgeon_json_kind(function) == '{' ? function
-                                                            : delta;
+    gudgeon_str fields[DELTA_FIELDS];
+    gudgeon_json_pick(delta, delta_fields, DELTA_FIELDS, fields);
+    gudgeon_str body = body_of(delta, fields);
     gudgeon_str arguments = gudgeon_json_get(body, "arguments");
     if (arguments.ptr == NULL)
         arguments = gudgeon_json_get(body, "input");
     struct piece piece = {
-        .id = gudgeon_json_inner(gudgeon_json_get(delta, "id")),
+        .id = gudgeon_json_inner(fields[DELTA_ID]),
         .name = gudgeon_json_inner(gudgeon_json_get(body, "name")),
         .arguments = gudgeon_json_inner(arguments),
     };
-    piece.has_index = gudgeon_json_u64(gudgeon_json_get(delta, "index"), &piece.index);
+    piece.has_index = gudgeon_json_u64(fields[DELTA_INDEX], &piece.index);
     if (gudgeon_json_kind(arguments) == '{') { /* an object where its text is due */
         gudgeon_buf_escape(quoted, arguments);
         piece.arguments = gudgeon_buf_str(quoted);

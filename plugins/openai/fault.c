@@ -146,20 +146,30 @@ static struct said read_object(gudgeon_str object)
     return said;
 }
 
-static int has_error(gudgeon_str object)
+static int is_error(gudgeon_str error)
 {
-    gudgeon_str error = gudgeon_json_get(object, "error");
     char kind = gudgeon_json_kind(error);
     return (kind == '{' || kind == '"') && error.len > 2; /* an empty one is none */
 }
 
+enum { FOUND_ERROR, FOUND_OBJECT, FOUND_TYPE, FOUND_CHOICES, FOUND_FIELDS };
+
+static const char *const found_fields[FOUND_FIELDS] = {
+    [FOUND_ERROR] = "error",
+    [FOUND_OBJECT] = "object",
+    [FOUND_TYPE] = "type",
+    [FOUND_CHOICES] = "choices",
+};
+
 gudgeon_str fault_find(gudgeon_str object)
 {
-    gudgeon_str choice = gudgeon_json_item(gudgeon_json_get(object, "choices"), 0);
-    if (has_error(object) || gudgeon_json_is(gudgeon_json_get(object, "object"), "error") ||
-        gudgeon_json_is(gudgeon_json_get(object, "type"), "error"))
+    gudgeon_str fields[FOUND_FIELDS];
+    gudgeon_json_pick(object, found_fields, FOUND_FIELDS, fields);
+    if (is_error(fields[FOUND_ERROR]) || gudgeon_json_is(fields[FOUND_OBJECT], "error") ||
+        gudgeon_json_is(fields[FOUND_TYPE], "error"))
         return object;
-    return has_error(choice) ? choice : (gudgeon_str){NULL, 0};
+    gudgeon_str choice = gudgeon_json_item(fields[FOUND_CHOICES], 0);
+    return is_error(gudgeon_json_get(choice, "error")) ? choice : (gudgeon_str){NULL, 0};
 }
 
 /* Where the body's JSON begins: at once, or behind the first `data:` of an event. */

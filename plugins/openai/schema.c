@@ -6,7 +6,7 @@
     "{\"type\":\"string\",\"pattern\":\"^[0-9]+(ms|s|m|h)$\",\"description\":\"" description "\"}"
 #define SWITCH(values, description)                                                                \
     "{\"type\":\"string\",\"enum\":[" values "],\"description\":\"" description "\"}"
-#define FLAG(description)   "{\"type\":\"boolean\",\"description\":\"" description "\"}"
+#define FLAG(description) "{\"type\":\"boolean\",\"description\":\"" description "\"}"
 #define REQUEST(type, rest, description)                                                           \
     "{" type ",\"x-request\":true" rest ",\"description\":\"" description "\"}"
 

@@ -98,6 +98,21 @@ static void test_look_up(void)
     CU_ASSERT_EQUAL(gudgeon_json_kind((gudgeon_str){NULL, 0}), 0);
 }
 
+static void test_pick(void)
+{
+    static const char *const keys[] = {"b", "none", "a", "b c"};
+    gudgeon_str values[COUNT_OF(keys)];
+    gudgeon_json_pick(text("{\"a\":[1],\"b\" : 2,\"a\":3,\"\\u0062 c\":{\"none\":1}}"), keys,
+                      COUNT_OF(keys), values);
+    expect(values[0], "2");
+    expect(values[1], NULL);
+    expect(values[2], "[1]");
+    expect(values[3], "{\"none\":1}");
+    gudgeon_json_pick(text("[\"a\"]"), keys, COUNT_OF(keys), values);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        expect(values[i], NULL);
+}
+
 static void test_each(void)
 {
     gudgeon_json_iter iter = gudgeon_json_each(text("{\"a\":1, \"b\" : [2,3] ,\"c\":{}}"));
@@ -253,7 +268,8 @@ int main(void)
 {
     UNIT_MAIN("json header", {"sound, cut short or broken", test_scan},
               {"depth is bounded", test_depth}, {"look-ups chain", test_look_up},
-              {"going over members", test_each}, {"integers", test_numbers},
-              {"strings are decoded", test_decode}, {"strings are quoted", test_quote},
-              {"a buffer stops at its cap", test_cap}, {"the public suite", test_suite});
+              {"several members at once", test_pick}, {"going over members", test_each},
+              {"integers", test_numbers}, {"strings are decoded", test_decode},
+              {"strings are quoted", test_quote}, {"a buffer stops at its cap", test_cap},
+              {"the public suite", test_suite});
 }
