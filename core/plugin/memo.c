@@ -171,10 +171,11 @@ gudgeon_str memo_bytes(const struct memo_entry *entry)
     return (gudgeon_str){entry->text + entry->variant_len + 1, entry->len};
 }
 
-void memo_unref(struct memo *memo, struct memo_entry *entry)
+void memo_unref(struct memo *memo, struct memo_entry *const *entries, size_t count)
 {
     pthread_mutex_lock(&memo->lock);
-    drop_reference(entry);
+    for (size_t i = 0; i < count; i++)
+        drop_reference(entries[i]);
     pthread_mutex_unlock(&memo->lock);
 }
 

@@ -37,6 +37,6 @@ void memo_forget(struct memo *memo, unsigned kind, uint64_t subject);
 
 /* Never absent; valid while the reference is held. */
 gudgeon_str memo_bytes(const struct memo_entry *entry);
-void memo_unref(struct memo *memo, struct memo_entry *entry);
+void memo_unref(struct memo *memo, struct memo_entry *const *entries, size_t count);
 
 #endif

@@ -18,8 +18,7 @@ struct borrowed {
 static void give_back(struct call_resource *resource)
 {
     struct borrowed *borrowed = (struct borrowed *)resource;
-    for (size_t i = 0; i < borrowed->count; i++)
-        memo_unref(borrowed->memo, borrowed->entries[i]);
+    memo_unref(borrowed->memo, borrowed->entries, borrowed->count);
     free(borrowed->entries);
     free(borrowed);
 }

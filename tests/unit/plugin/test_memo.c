@@ -21,7 +21,7 @@ static bool put(struct memo *memo, struct memo_key key, const char *bytes)
     if (entry == NULL)
         return false;
     CHECK_STR(memo_bytes(entry).ptr, bytes);
-    memo_unref(memo, entry);
+    memo_unref(memo, &entry, 1);
     return true;
 }
 
@@ -31,7 +31,7 @@ static bool holds(struct memo *memo, struct memo_key key, const char *bytes)
     if (entry == NULL)
         return bytes == NULL;
     bool same = bytes != NULL && str_is(memo_bytes(entry), bytes);
-    memo_unref(memo, entry);
+    memo_unref(memo, &entry, 1);
     return same;
 }
 
@@ -115,12 +115,12 @@ static void test_references(void)
     struct memo_entry *again = memo_get(memo, &key);
     CU_ASSERT_PTR_EQUAL(first, again);
     struct memo_entry *second = memo_put(memo, &key, str_of("second"));
-    memo_unref(memo, again);
+    memo_unref(memo, &again, 1);
     CHECK_STR(memo_bytes(first).ptr, "first");
     memo_forget(memo, 1, 1);
     CHECK_STR(memo_bytes(second).ptr, "second");
-    memo_unref(memo, first);
-    memo_unref(memo, second);
+    memo_unref(memo, &first, 1);
+    memo_unref(memo, &second, 1);
     memo_free(memo);
 }
 
@@ -166,7 +166,7 @@ static void *work(void *payload)
         CU_ASSERT_TRUE(str_is(memo_bytes(entry), "same"));
         if (i % 7 == 0)
             memo_forget(memo, 1, i % 50);
-        memo_unref(memo, entry);
+        memo_unref(memo, &entry, 1);
     }
     return NULL;
 }
