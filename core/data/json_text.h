@@ -8,6 +8,7 @@
  * Private to core/data. Pure; eight bytes are looked at in one go where there are eight.
  */
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,13 +36,19 @@ static inline size_t json_plain_run(const char *text, size_t len, bool *ret_asci
     for (; i + 8 <= len; i += 8) {
         uint64_t word;
         memcpy(&word, text + i, 8);
-        /* Each term has a high bit set where a byte is below 0x20, or equal, in that order. */
+        word = le64toh(word); /* the first byte is the lowest */
+        /* Each term has a high bit set where a byte is below 0x20, or equal, in that order; right
+         * up to the lowest of them. */
         uint64_t quote = word ^ ones * '"', backslash = word ^ ones * '\\';
         uint64_t special = (word - ones * 0x20) & ~word;
         special |= (quote - ones) & ~quote;
         special |= (backslash - ones) & ~backslash;
-        if (special & highs)
-            break;
+        special &= highs;
+        if (special != 0) {
+            uint64_t lowest = special & -special; /* the bits below it are of the bytes before */
+            *ret_ascii = ((seen | (word & (lowest - 1))) & highs) == 0;
+            return i + (size_t)__builtin_ctzll(special) / 8;
+        }
         seen |= word;
     }
     for (; i < len && json_is_plain((unsigned char)text[i]); i++)
