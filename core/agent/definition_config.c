@@ -23,7 +23,7 @@ struct configuring {
     struct yaml_node *node;
     const struct field_table *table;
     const struct fields_context *context;
-    struct json_object *schema_json; /* for the names of properties; NULL = none */
+    struct json_object *schema_json; /* for the names of properties; borrowed; NULL = none */
 };
 
 /* ---- YAML → JSON ----------------------------------------------------------------------------- */
@@ -321,10 +321,11 @@ static struct schema *compile_schema(struct configuring *with)
     struct err err = {0};
     if (component == NULL || component->config_schema == NULL)
         return NULL;
-    if (json_read(str_of(component->config_schema), &with->schema_json, &err) < 0 ||
-        schema_compile(with->schema_json, NULL, &schema, &err) < 0)
+    if (schema_compile_text(component->config_schema, &schema, &err) < 0)
         yaml_fault(with->context->diags, with->node, "%s: the plugin's config_schema: %s",
                    with->entry->use, err.text);
+    else
+        with->schema_json = schema_source(schema);
     return schema;
 }
 
@@ -348,5 +349,4 @@ void definition_bind_config(struct use_entry *entry, char **parameters, struct y
     }
     entry->config = as_text(config);
     schema_free(schema);
-    json_object_put(with.schema_json);
 }

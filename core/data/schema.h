@@ -51,6 +51,8 @@ int schema_compile(struct json_object *root, const struct schema_options *option
 /* From text. */
 int schema_compile_text(const char *json, struct schema **ret, struct err *err);
 void schema_free(struct schema *schema);
+/* The JSON that it was compiled from; borrowed, to be read on one thread at a time. */
+struct json_object *schema_source(const struct schema *schema);
 
 /* One fault found in an instance. The texts are good until the callback returns. */
 struct schema_fault {

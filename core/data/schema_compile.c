@@ -342,7 +342,7 @@ static void free_place(struct lh_entry *entry)
     free(lh_entry_k(entry));
 }
 
-int schema_compile(struct json_object *root, const struct schema_options *options,
+static int compile(struct json_object *take_root, const struct schema_options *options,
                    struct schema **ret, struct err *err)
 {
     enum { FIRST_PLACES = 16 };
@@ -356,7 +356,7 @@ int schema_compile(struct json_object *root, const struct schema_options *option
     if (compiler.places == NULL)
         abort();
     struct schema_node *ignored;
-    int status = schema_add_document(&compiler, "", root, &ignored);
+    int status = schema_add_document(&compiler, "", take_root, &ignored);
     if (status == 0)
         status = compile_nodes(&compiler);
     lh_table_free(compiler.places);
@@ -369,11 +369,22 @@ int schema_compile(struct json_object *root, const struct schema_options *option
     return 0;
 }
 
+int schema_compile(struct json_object *root, const struct schema_options *options,
+                   struct schema **ret, struct err *err)
+{
+    return compile(json_copy(root), options, ret, err);
+}
+
 int schema_compile_text(const char *json, struct schema **ret, struct err *err)
 {
-    CLEANUP(json_cleanup) struct json_object *root = NULL;
+    struct json_object *root = NULL;
     int status = json_read(str_of(json), &root, err);
-    return status < 0 ? status : schema_compile(root, NULL, ret, err);
+    return status < 0 ? status : compile(root, NULL, ret, err);
+}
+
+struct json_object *schema_source(const struct schema *schema)
+{
+    return schema->documents[0];
 }
 
 static void node_free(struct schema_node *node)

@@ -27,9 +27,9 @@ int schema_refuse(struct schema_compiler *compiler, const struct schema_node *no
                   const char *keyword, int code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Makes the nodes of a document, known by `uri`; the document is copied. */
+/* Makes the nodes of a document, known by `uri`; the schema keeps it, also after a failure. */
 int schema_add_document(struct schema_compiler *compiler, const char *uri,
-                        struct json_object *document, struct schema_node **ret);
+                        struct json_object *take_document, struct schema_node **ret);
 /* The node that the reference in `keyword` of `node` means; adds the documents that it leads to. */
 int schema_resolve(struct schema_compiler *compiler, const struct schema_node *node,
                    const char *keyword, struct schema_node **ret);

@@ -325,16 +325,16 @@ static int walk(struct schema_compiler *c, const struct site *site, struct json_
 
 /* ---- documents ----------------------------------------------------------------------------- */
 
-int schema_add_document(struct schema_compiler *c, const char *uri, struct json_object *document,
-                        struct schema_node **ret)
+int schema_add_document(struct schema_compiler *c, const char *uri,
+                        struct json_object *take_document, struct schema_node **ret)
 {
     struct schema *schema = c->schema;
-    struct json_object *copy = json_copy(document);
-    schema->documents = xreallocarray(schema->documents, schema->document_count + 1, sizeof copy);
-    schema->documents[schema->document_count++] = copy;
+    schema->documents =
+        xreallocarray(schema->documents, schema->document_count + 1, sizeof *schema->documents);
+    schema->documents[schema->document_count++] = take_document;
     struct site site = {.index = -1};
     site.resource = resource_new(schema, xstrdup(uri), SCHEMA_ALL_VOCABULARIES);
-    int status = walk(c, &site, copy, ret);
+    int status = walk(c, &site, take_document, ret);
     return status < 0 ? status : add_place(c, uri, NULL, *ret);
 }
 
@@ -361,10 +361,10 @@ static int find_document(struct schema_compiler *c, const char *uri, struct sche
         return 0;
     struct json_object *document = schema_handed_in(c, uri);
     if (document != NULL)
-        return schema_add_document(c, uri, document, ret);
+        return schema_add_document(c, uri, json_copy(document), ret);
     if (strcmp(uri, schema_meta_uri) != 0)
         return 0;
-    CLEANUP(json_cleanup) struct json_object *meta = NULL;
+    struct json_object *meta = NULL;
     int status = json_read(str_of(schema_meta_text), &meta, c->err);
     return status < 0 ? status : schema_add_document(c, uri, meta, ret);
 }
