@@ -12,14 +12,14 @@
  */
 
 #include <stddef.h>
-#include <sys/types.h>
-
-#include <sha2.h>
+#include <stdint.h>
 
 #include <gudgeon/plugin.h>
 
 struct digest {
-    SHA2_CTX state;
+    uint32_t state[8];
+    uint64_t bytes;          /* added so far */
+    unsigned char block[64]; /* those of them that have not filled a block */
 };
 
 enum { DIGEST_HEX_SIZE = 65 }; /* 64 lower-case digits and a NUL */
