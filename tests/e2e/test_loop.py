@@ -259,7 +259,7 @@ def _(t):
     r = t.gudgeon("run", "agent.yaml", "x", "--set", "limits.retries=2")
     t.equal(r.code, 1)
     t.equal(len(of_type(t.journal(), "model.failed")), 3)
-    t.contains(r.err, "failed: script: busy; tried 3 times · ")
+    t.contains(r.err, ": busy; tried 3 times · ")
 
 
 def interrupted(t, wait_for, signals=(signal.SIGINT,)):
