@@ -40,7 +40,7 @@ LINK_HARDENING := -Wl,-z,relro,-z,now,-z,noexecstack
 pkg_cflags    = $(shell $(PKG_CONFIG) --cflags $(1))
 pkg_libs      = $(shell $(PKG_CONFIG) --libs $(1))
 
-HOST_PACKAGES := json-c yaml-0.1 libpcre2-8
+HOST_PACKAGES := json-c yaml-0.1 libpcre2-8 libmd
 # pkg-config is asked once for each list; the results are kept for the whole run.
 HOST_CFLAGS   := $(call pkg_cflags,$(HOST_PACKAGES))
 HOST_LIBS     := $(call pkg_libs,$(HOST_PACKAGES)) -ldl -lpthread

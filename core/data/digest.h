@@ -12,14 +12,14 @@
  */
 
 #include <stddef.h>
-#include <stdint.h>
+#include <sys/types.h>
+
+#include <sha2.h>
 
 #include <gudgeon/plugin.h>
 
 struct digest {
-    uint32_t state[8];
-    uint64_t bytes;          /* added so far */
-    unsigned char block[64]; /* those of them that have not filled a block */
+    SHA2_CTX state;
 };
 
 enum { DIGEST_HEX_SIZE = 65 }; /* 64 lower-case digits and a NUL */
