@@ -2,6 +2,7 @@
 #include "agent/arguments.h"
 
 #include <ctype.h>
+#include <json-c/linkhash.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #include "data/json.h"
 #include "data/schema.h"
 
+/* A record around the arguments must still be readable. */
+enum { DEPTH_MAX = 256, CONTAINERS_MAX = 1 << 18 };
 /* How much of hopeless arguments a fault shows. */
 enum { PREVIEW_BYTES = 200 };
 /* Python-like text longer than this is not worth a repair. */
@@ -61,6 +64,10 @@ static char *before_prose(gudgeon_str text)
         return NULL;
     gudgeon_str rest = trim((gudgeon_str){text.ptr + used, text.len - used});
     /* A second object is a second call's arguments: half of what was meant must not run. */
+    while (rest.len > 0 && strchr(",;\n\t ", rest.ptr[0]) != NULL && rest.ptr[0] != '\0') {
+        rest.ptr++;
+        rest.len--;
+    }
     if (rest.len > 0 && rest.ptr[0] == '{')
         return NULL;
     return xstrndup(text.ptr, used);
@@ -151,7 +158,8 @@ static char *describe_fault(gudgeon_str raw, gudgeon_str text)
     int status = json_read(text, &value, &err);
     struct buf preview = BUF_INIT(4 * PREVIEW_BYTES);
     utf8_sanitise(&preview, raw.ptr, raw.len < PREVIEW_BYTES ? raw.len : PREVIEW_BYTES);
-    char *fault = xasprintf("the arguments must be one JSON object; they are %s: %s%s (%llu bytes)",
+    char *fault = xasprintf("the arguments must be one JSON object and are not (%s): %s%s (%llu "
+                            "bytes)",
                             status < 0 ? err.text : "another JSON value", preview.data,
                             raw.len > PREVIEW_BYTES ? "…" : "", (unsigned long long)raw.len);
     buf_fini(&preview);
@@ -184,16 +192,45 @@ void arguments_fini(struct arguments *arguments)
     *arguments = (struct arguments){0};
 }
 
+/* Counts objects and arrays down to the greatest depth that is taken; false when it is passed. */
+static bool is_bearable(struct json_object *value, int depth, size_t *containers)
+{
+    bool is_array = json_object_is_type(value, json_type_array);
+    if (!is_array && !json_object_is_type(value, json_type_object))
+        return true;
+    if (depth == DEPTH_MAX || ++*containers > CONTAINERS_MAX)
+        return false;
+    if (is_array) {
+        for (size_t i = 0; i < json_object_array_length(value); i++)
+            if (!is_bearable(json_object_array_get_idx(value, i), depth + 1, containers))
+                return false;
+        return true;
+    }
+    json_object_object_foreach(value, key, member)
+    {
+        (void)key;
+        if (!is_bearable(member, depth + 1, containers))
+            return false;
+    }
+    return true;
+}
+
+static int check(const struct schema *schema, struct json_object **value, struct err *err)
+{
+    int status = schema != NULL ? schema_complete(schema, value, true, err) : 0;
+    size_t containers = 0;
+    if (status == 0 && !is_bearable(*value, 0, &containers))
+        status = err_set(err, ERR_LIMIT, "more than %d levels or %d objects and arrays", DEPTH_MAX,
+                         CONTAINERS_MAX);
+    return status == 0 && schema != NULL ? schema_check_err(schema, *value, err) : status;
+}
+
 char *arguments_check(const char *object, const struct schema *schema, char **ret_fault)
 {
     *ret_fault = NULL;
-    if (schema == NULL)
-        return xstrdup(object);
     struct err err = {0};
     CLEANUP(json_cleanup) struct json_object *value = NULL;
-    if (json_read_object(str_of(object), &value, &err) < 0 ||
-        schema_complete(schema, &value, true, &err) < 0 ||
-        schema_check_err(schema, value, &err) < 0) {
+    if (json_read_object(str_of(object), &value, &err) < 0 || check(schema, &value, &err) < 0) {
         *ret_fault = xstrdup(err.text);
         return NULL;
     }

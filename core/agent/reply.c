@@ -14,9 +14,10 @@
 #include "event/intake.h"
 
 enum {
-    RAW_KEPT_BYTES = 2048, /* of arguments that are no JSON, for whoever reads the journal */
-    NAME_KEPT_BYTES = 64,
-    CALLS_MAX = 128, /* in one reply; what is over is dropped as if cut */
+    RAW_KEPT_BYTES = 2048,  /* of arguments that are no JSON, for whoever reads the journal */
+    NAME_KEPT_BYTES = 64,   /* of a call's name in the history: what dialects take */
+    NAME_MAX_BYTES = 256,   /* of the same as the model wrote it */
+    LABEL_MAX_BYTES = 1024, /* of the provider's words about the reply */
 };
 
 void call_id_new(char ret[CALL_ID_SIZE])
@@ -139,13 +140,15 @@ static void read_call(struct reading *reading, struct json_object *block)
     intake_text(reading->intake, json_get_str(block, "arguments"), &raw);
     intake_text(reading->intake, json_get_str(block, "wire_id"), &wire_id);
 
+    buf_truncate(&name, utf8_cut(name.data, name.len < NAME_MAX_BYTES ? name.len : NAME_MAX_BYTES));
     struct reply_call call = {.name = buf_take(&name)};
     call_id_new(call.id);
     arguments_read((gudgeon_str){raw.data, raw.len}, &call.arguments);
     gudgeon_str wire = {wire_id.len > 0 ? wire_id.data : NULL, wire_id.len};
-    bool drop = reading->cut || reply->call_count == CALLS_MAX;
+    bool drop = reading->cut || reply->call_count == REPLY_CALLS_MAX;
     write_call(drop ? &reading->dropped : &reading->blocks, &call, wire, &raw);
     if (drop) {
+        reply->dropped_count++;
         free(call.name);
         arguments_fini(&call.arguments);
     } else {
@@ -189,6 +192,13 @@ static char *safe_copy(struct intake *intake, gudgeon_str text)
     return buf_take(&safe);
 }
 
+static char *safe_label(struct intake *intake, gudgeon_str text)
+{
+    char *label = safe_copy(intake, text);
+    label[utf8_cut(label, strnlen(label, LABEL_MAX_BYTES))] = '\0';
+    return label;
+}
+
 static struct reply *reply_new(const gudgeon_reply *raw, struct intake *intake)
 {
     struct reply *reply = xcalloc(1, sizeof *reply);
@@ -198,9 +208,9 @@ static struct reply *reply_new(const gudgeon_reply *raw, struct intake *intake)
     buf_init(&reply->refusal, BUF_MAX_ANY);
     reply->finish = raw->finish;
     reply->refused = raw->finish == GUDGEON_FINISH_REFUSAL;
-    reply->finish_raw = safe_copy(intake, raw->finish_raw);
-    reply->response_id = safe_copy(intake, raw->response_id);
-    reply->served = safe_copy(intake, raw->model_served);
+    reply->finish_raw = safe_label(intake, raw->finish_raw);
+    reply->response_id = safe_label(intake, raw->response_id);
+    reply->served = safe_label(intake, raw->model_served);
     reply->origin = safe_copy(intake, raw->origin);
     reply->usage = usage_of_reply(raw);
     return reply;
@@ -230,8 +240,12 @@ int reply_read(const gudgeon_reply *raw, struct intake *intake, struct reply **r
         fill_empty(&reading);
     json_end_array(&reading.blocks);
     json_end_array(&reading.dropped);
-    if (strcmp(reply->dropped.data, "[]") == 0)
+    if (reply->dropped_count == 0)
         buf_reset(&reply->dropped);
+    if (reply->blocks.len + reply->dropped.len + strlen(reply->origin) > REPLY_BYTES_MAX) {
+        reply_free(reply);
+        return err_set(err, ERR_LIMIT, "the reply is over %d MiB", REPLY_BYTES_MAX >> 20);
+    }
     *ret = reply;
     return 0;
 }

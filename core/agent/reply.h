@@ -6,8 +6,9 @@
  * A backend's reply, taken in: text made safe, calls given ids of ours, arguments read.
  *
  * This is what model.replied says and what the loop acts on. A reply that the output limit cut has
- * no calls to act on: they stand in `dropped`. A reply with nothing in it gets one text block of
- * the host's, marked "host", because no dialect takes an empty turn back.
+ * no calls to act on: they stand in `dropped`, as do those that are over REPLY_CALLS_MAX. A reply
+ * with nothing in it gets one text block of the host's, marked "host", because no dialect takes an
+ * empty turn back.
  */
 
 #include <stdbool.h>
@@ -24,6 +25,10 @@ struct intake;
 struct json_writer;
 
 enum { CALL_ID_SIZE = 10 }; /* nine of [a-z0-9], legal in every dialect, and NUL */
+enum {
+    REPLY_CALLS_MAX = 128,
+    REPLY_BYTES_MAX = 24 << 20, /* as JSON: a record has to hold it */
+};
 
 struct reply_call {
     char id[CALL_ID_SIZE];
@@ -33,7 +38,8 @@ struct reply_call {
 
 struct reply {
     struct buf blocks;  /* JSON array: what memory holds */
-    struct buf dropped; /* JSON array: calls of a cut reply; empty = none */
+    struct buf dropped; /* JSON array: calls that may not run; empty = none */
+    size_t dropped_count;
     struct buf text;    /* all text blocks, one after another */
     struct buf refusal; /* the model's words when it declined */
     struct reply_call *calls;
@@ -45,7 +51,7 @@ struct reply {
     struct usage usage;
 };
 
-/* ERR_PROTOCOL: the content is no array of blocks. */
+/* ERR_PROTOCOL: the content is no array of blocks. ERR_LIMIT: it is over REPLY_BYTES_MAX. */
 int reply_read(const gudgeon_reply *raw, struct intake *intake, struct reply **ret,
                struct err *err);
 void reply_free(struct reply *reply);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/arguments.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "data/schema.h"
@@ -26,6 +27,9 @@ static const struct {
     {"{'a': 'open", NULL},
     {"{\"name\":\"t\",\"arguments\":{}} close it with }", "{\"name\":\"t\",\"arguments\":{}}"},
     {"{\"a\":1}{\"b\":2}", NULL}, /* two calls in one slot: neither half may run */
+    {"{\"a\":1},\n {\"b\":2}", NULL},
+    {"{\"a\":1}; {\"b\":2}", NULL},
+    {"{\"a\":1}, that is all", "{\"a\":1}"},
     {"{\"path\": /tmp", NULL},
     {"[]", NULL},
     {"5", NULL},
@@ -118,10 +122,57 @@ static void test_checks(void)
     schema_free(schema);
 }
 
+/* "[[[…]]]" in an object, so that `levels` are nested in all. */
+static char *nested(int levels, const char *before, const char *after)
+{
+    struct buf text = BUF_INIT(BUF_MAX_ANY);
+    buf_addf(&text, "{\"plan\":%s", before);
+    for (int i = 1; i < levels; i++)
+        buf_add_char(&text, '[');
+    for (int i = 1; i < levels; i++)
+        buf_add_char(&text, ']');
+    buf_addf(&text, "%s}", after);
+    return buf_take(&text);
+}
+
+static void check_levels(int levels, const char *quote, const char *with_schema, bool good)
+{
+    struct schema *schema = NULL;
+    CU_ASSERT_EQUAL_FATAL(schema_compile_text(with_schema, &schema, NULL), 0);
+    CLEANUP(free_ptr) char *object = nested(levels, quote, quote);
+    CLEANUP(free_ptr) char *fault = NULL;
+    CLEANUP(free_ptr) char *input = arguments_check(object, schema, &fault);
+    if ((input != NULL) != good)
+        printf("#   %d levels, %s: %s\n", levels, with_schema, fault);
+    CU_ASSERT_EQUAL(input != NULL, good);
+    CU_ASSERT_EQUAL(fault != NULL && strstr(fault, "more than 256 levels") != NULL, !good);
+    schema_free(schema);
+}
+
+/* A record holds the input as JSON, and has to be readable. */
+static void test_depth(void)
+{
+    check_levels(256, "", "{}", true);
+    check_levels(257, "", "{}", false);
+    check_levels(512, "", "{}", false);
+    check_levels(256, "\"", schema_text, true);
+    check_levels(257, "\"", schema_text, false); /* a text that the schema turns into an array */
+    CLEANUP(free_ptr) char *fault = NULL;
+    struct buf many = BUF_INIT(BUF_MAX_ANY);
+    buf_add_str(&many, "{\"a\":[");
+    for (int i = 0; i < 1 << 18; i++)
+        buf_add_str(&many, "{},");
+    buf_add_str(&many, "{}]}");
+    CU_ASSERT_PTR_NULL(arguments_check(many.data, NULL, &fault));
+    CU_ASSERT_PTR_NOT_NULL(fault);
+    buf_fini(&many);
+}
+
 int main(void)
 {
     UNIT_MAIN("arguments", {"what a model wrote, and what is understood", test_readings},
               {"a hopeless payload is shown in part, with its size", test_bounded_preview},
               {"any bytes are survived", test_any_bytes},
-              {"coercion where the schema leaves no doubt, defaults, faults", test_checks});
+              {"coercion where the schema leaves no doubt, defaults, faults", test_checks},
+              {"more than a record can hold", test_depth});
 }
