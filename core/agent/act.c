@@ -4,8 +4,9 @@
  *
  * A call is journaled before it runs and its result as it comes. Calls run side by side up to
  * limits.parallel_tools; on one instance a call waits for the ones before it unless both only
- * read. What cannot run (unknown tool, bad arguments, no approval) gets its error result and the
- * others are not disturbed.
+ * read and the instance can do both at once. What cannot run (unknown tool, bad arguments, no
+ * approval) gets its error result and the others are not disturbed. Built-in tools are done at
+ * once. A call whose turn comes after an interrupt or the step's deadline is not started.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +22,15 @@
 #include "data/digest.h"
 #include "data/json.h"
 #include "plugin/call.h"
+#include "plugin/instance.h"
+#include "plugin/registry.h"
 
 static bool may_run_beside(const struct action *action, const struct action *earlier)
 {
-    if (earlier->state == ACTION_FINISHED || earlier->fault != NULL ||
-        earlier->tool->instance != action->tool->instance)
+    if (earlier->state == ACTION_FINISHED || earlier->tool->instance != action->tool->instance)
         return true;
-    return action->tool->effect == EFFECT_READ && earlier->tool->effect == EFFECT_READ;
+    bool overlaps = instance_component(action->tool->instance)->flags & GUDGEON_CONCURRENT;
+    return overlaps && action->tool->effect == EFFECT_READ && earlier->tool->effect == EFFECT_READ;
 }
 
 static struct action *next_ready(struct turn *turn)
@@ -51,11 +54,33 @@ static size_t count_in(const struct turn *turn, enum action_state state)
     return count;
 }
 
+static int finish(struct action *action)
+{
+    if (action->threaded)
+        pthread_join(action->thread, NULL);
+    action->threaded = false;
+    action->state = ACTION_FINISHED;
+    return action_journal_finished(action);
+}
+
+/* True when it is too late to start a call; then the call says so. */
+static bool is_too_late(struct action *action)
+{
+    struct run *run = action->turn->run;
+    if (cancel_is_set(&run->cancel))
+        action_refuse(action, "cancelled", xstrdup("The call was not run: it was interrupted."));
+    else if (clock_monotonic_ns() >= run->step.deadline_ns)
+        action_refuse(action, "timeout", xstrdup("The call was not run: no time was left for it."));
+    return action->fault != NULL;
+}
+
 /* Starts a call, on a thread of its own unless it is the last one and would be waited for
  * anyway. */
 static int start(struct action *action)
 {
     struct turn *turn = action->turn;
+    if (is_too_late(action))
+        return finish(action);
     if (action_prepare(action) < 0)
         return RUN_ENDS;
     action->started_ns = clock_monotonic_ns();
@@ -67,15 +92,6 @@ static int start(struct action *action)
     if (!action->threaded)
         action_run(action);
     return 0;
-}
-
-static int finish(struct action *action)
-{
-    if (action->threaded)
-        pthread_join(action->thread, NULL);
-    action->threaded = false;
-    action->state = ACTION_FINISHED;
-    return action_journal_finished(action);
 }
 
 static struct action *wait_for_one(struct turn *turn)
@@ -117,6 +133,11 @@ static bool is_underway(struct turn *turn)
     return underway;
 }
 
+static bool is_done_at_once(const struct action *action)
+{
+    return action->fault != NULL || action->tool->builtin != BUILTIN_NONE;
+}
+
 static int request_all(struct turn *turn)
 {
     int status = 0;
@@ -126,18 +147,20 @@ static int request_all(struct turn *turn)
         status = action_journal_requested(&turn->actions[i], i);
     }
     for (size_t i = 0; i < turn->count && status == 0; i++)
-        if (turn->actions[i].fault != NULL)
+        if (is_done_at_once(&turn->actions[i]))
             status = finish(&turn->actions[i]);
     return status;
 }
 
 static int run_all(struct turn *turn)
 {
-    while (is_underway(turn)) {
-        if (start_ready(turn) < 0 || finish(wait_for_one(turn)) < 0)
-            return RUN_ENDS;
+    while (start_ready(turn) == 0) {
+        if (!is_underway(turn))
+            return 0;
+        if (finish(wait_for_one(turn)) < 0)
+            break;
     }
-    return 0;
+    return RUN_ENDS;
 }
 
 static void turn_init(struct turn *turn, struct run *run, const struct reply *reply)
@@ -169,20 +192,18 @@ static void turn_fini(struct turn *turn)
     pthread_mutex_destroy(&turn->lock);
 }
 
-/* final_answer ends the run after the other calls of its turn have run; the first one counts. */
-static void take_final_answer(struct turn *turn)
+/* What the first final_answer of the turn said, or NULL; freed by the caller. */
+static char *final_answer_of(const struct turn *turn)
 {
     for (size_t i = 0; i < turn->count; i++) {
         const struct action *action = &turn->actions[i];
         if (action->is_error || action->tool->builtin != BUILTIN_FINAL_ANSWER)
             continue;
         CLEANUP(json_cleanup) struct json_object *input = NULL;
-        if (json_read_object(str_of(action->input), &input, NULL) < 0)
-            continue;
-        turn->run->answer = str_dup(json_get_str(input, "answer"));
-        run_end(turn->run, RUN_SUCCESS, "%s", "");
-        return;
+        if (json_read_object(str_of(action->input), &input, NULL) == 0)
+            return str_dup(json_get_str(input, "answer"));
     }
+    return NULL;
 }
 
 /* The same calls with the same results, again and again: told once, then the run is stuck. */
@@ -202,6 +223,33 @@ static int guard_repeats(struct turn *turn)
     return run_repeat(turn->run, hex);
 }
 
+/* A turn of which nothing could run was the model's mistake: its results tell it so, a bounded
+ * number of times. */
+static int count_mistakes(struct turn *turn)
+{
+    struct run *run = turn->run;
+    size_t mistakes = 0;
+    for (size_t i = 0; i < turn->count; i++)
+        mistakes += turn->actions[i].is_mistake;
+    if (mistakes < turn->count) {
+        run->recoveries = 0;
+        return 0;
+    }
+    static const char what[] = "no tool call of the reply could be run";
+    buf_add_str(&run->step.error, what);
+    return run_recover(run, what);
+}
+
+/* What a turn whose calls all have their results means for the run. final_answer ends it, after
+ * the other calls of its turn have run. */
+static int conclude(struct turn *turn)
+{
+    turn->run->answer = final_answer_of(turn);
+    if (turn->run->answer != NULL)
+        return run_end(turn->run, RUN_SUCCESS, "%s", "");
+    return guard_repeats(turn) < 0 ? RUN_ENDS : count_mistakes(turn);
+}
+
 int act(struct run *run, struct reply *reply)
 {
     struct turn turn;
@@ -210,11 +258,15 @@ int act(struct run *run, struct reply *reply)
     if (status == 0)
         status = run_all(&turn);
     if (status == 0)
-        take_final_answer(&turn);
-    if (status == 0 && run->state == RUN_LIVE)
-        status = guard_repeats(&turn);
+        status = conclude(&turn);
     turn_fini(&turn);
     return status;
+}
+
+static bool is_final_answer(const struct action *action)
+{
+    const struct tool *tool = toolbox_find(action->turn->run->toolbox, str_of(action->asked->name));
+    return tool != NULL && tool->builtin == BUILTIN_FINAL_ANSWER;
 }
 
 int refuse_calls(struct run *run, struct reply *reply, const char *why)
@@ -224,6 +276,21 @@ int refuse_calls(struct run *run, struct reply *reply, const char *why)
     for (size_t i = 0; i < turn.count; i++)
         action_refuse(&turn.actions[i], "refused", xstrdup(why));
     int status = request_all(&turn);
+    turn_fini(&turn);
+    return status;
+}
+
+int act_last(struct run *run, struct reply *reply)
+{
+    struct turn turn;
+    turn_init(&turn, run, reply);
+    for (size_t i = 0; i < turn.count; i++)
+        if (!is_final_answer(&turn.actions[i]))
+            action_refuse(&turn.actions[i], "refused",
+                          xstrdup("The call was not run: no steps are left."));
+    int status = request_all(&turn);
+    if (status == 0)
+        run->answer = final_answer_of(&turn);
     turn_fini(&turn);
     return status;
 }

@@ -17,6 +17,12 @@
 #include "plugin/call.h"
 #include "plugin/instance.h"
 
+enum {
+    OUTPUT_MIN = 1 << 20,                      /* bytes of a call's output that are kept at least */
+    OUTPUT_FACTOR = 4,                         /* the same, in limits of a result */
+    RESULT_MAX = JOURNAL_MAX_LINE - (1 << 20), /* bytes of result and data in a record */
+};
+
 /* ---- before it runs: what is asked for, and whether it can run ---- */
 
 void action_refuse(struct action *action, const char *cause, char *take_fault)
@@ -45,6 +51,7 @@ void action_resolve(struct action *action)
     action->tool = toolbox_find(run->toolbox, str_of(name));
     if (action->tool == NULL) {
         action_refuse(action, "unknown_tool", describe_unknown(run->toolbox, name));
+        action->is_mistake = true;
         return;
     }
     CLEANUP(free_ptr) char *fault = NULL;
@@ -52,7 +59,8 @@ void action_resolve(struct action *action)
         fault = xstrdup(asked->arguments.fault);
     else
         action->input = arguments_check(asked->arguments.object, action->tool->schema, &fault);
-    if (action->input == NULL)
+    action->is_mistake = action->input == NULL;
+    if (action->is_mistake)
         action_refuse(
             action, "invalid",
             xasprintf("The call of \"%s\" was not run: %s. Its arguments must follow this "
@@ -102,6 +110,21 @@ static int64_t time_limit_ms(const struct action *action)
     return entry->time_ms > 0 ? entry->time_ms : action->turn->run->definition->limits.tool_time_ms;
 }
 
+static size_t result_limit(const struct action *action)
+{
+    const struct tools_entry *entry = action->tool != NULL ? action->tool->entry : NULL;
+    return (size_t)(entry != NULL && entry->output_bytes > 0
+                        ? entry->output_bytes
+                        : action->turn->run->definition->tool_result_limit);
+}
+
+/* More than the model is shown, because the whole is kept as a blob. */
+static size_t output_max(const struct action *action)
+{
+    size_t limit = OUTPUT_FACTOR * result_limit(action);
+    return limit > OUTPUT_MIN ? limit : OUTPUT_MIN;
+}
+
 static struct call *new_call(struct action *action)
 {
     struct run *run = action->turn->run;
@@ -111,6 +134,7 @@ static struct call *new_call(struct action *action)
         .id = id,
         .parent = &run->cancel,
         .deadline_ns = deadline < run->step.deadline_ns ? deadline : run->step.deadline_ns,
+        .output_max = output_max(action),
         .on_delta = on_delta,
         .payload = action,
     });
@@ -120,9 +144,7 @@ void *action_run(void *payload)
 {
     struct action *action = payload;
     const struct tool *tool = action->tool;
-    int status = 0;
-    if (tool->builtin == BUILTIN_NONE)
-        status = instance_call(tool->instance, action->call, str_of(tool->plugin_name),
+    int status = instance_call(tool->instance, action->call, str_of(tool->plugin_name),
                                str_of(action->input));
     pthread_mutex_lock(&action->turn->lock);
     action->status = status;
@@ -137,8 +159,6 @@ int action_prepare(struct action *action)
 {
     struct run *run = action->turn->run;
     struct err err = {0};
-    if (action->tool->builtin != BUILTIN_NONE)
-        return 0;
     if (journal_started(action) < 0)
         return RUN_ENDS;
     if (action->tool->effect != EFFECT_READ && journal_sync(run->journal, &err) < 0)
@@ -148,14 +168,6 @@ int action_prepare(struct action *action)
 }
 
 /* ---- when it has run: one result, never empty ---- */
-
-static size_t result_limit(const struct action *action)
-{
-    const struct tools_entry *entry = action->tool != NULL ? action->tool->entry : NULL;
-    return (size_t)(entry != NULL && entry->output_bytes > 0
-                        ? entry->output_bytes
-                        : action->turn->run->definition->tool_result_limit);
-}
 
 static int set_text(struct action *action, gudgeon_str text)
 {
@@ -199,25 +211,32 @@ static int set_blocks(struct action *action, gudgeon_str blocks)
     return set_text(action, str_of(text));
 }
 
-/* A call that ended in a class: what went wrong, what it may have done, what it had said. */
+/* How a call that ended in a class ended, and what it may have done. */
+static void describe_end(const struct action *action, struct buf *text)
+{
+    bool was_stopped = action->status == ERR_TIMEOUT || action->status == ERR_CANCELLED;
+    if (action->status == ERR_TIMEOUT)
+        buf_add_str(text, "The call was stopped at its time limit");
+    else if (action->status == ERR_CANCELLED)
+        buf_add_str(text, "The call was interrupted");
+    else
+        buf_addf(text, "The call failed (%s)", err_name(action->status));
+    bool may_write = was_stopped && action->tool->effect != EFFECT_READ;
+    buf_add_str(text, may_write ? "; it may have had effects." : ".");
+}
+
+/* A call that ended in a class: what went wrong, what would allow it, what it had said. */
 static int set_failure(struct action *action)
 {
-    const char *message = call_error(action->call)->message;
+    const struct call_error *error = call_error(action->call);
     gudgeon_str output = call_output(action->call);
     struct buf text = BUF_INIT(BUF_MAX_ANY);
     action->cause = err_name(action->status);
-    switch (action->status) {
-    case ERR_TIMEOUT:
-        buf_addf(&text, "The call was stopped at its time limit; it may have had effects.");
-        break;
-    case ERR_CANCELLED:
-        buf_addf(&text, "The call was interrupted; it may have had effects.");
-        break;
-    default:
-        buf_addf(&text, "The call failed (%s).", action->cause);
-    }
-    if (message[0] != '\0')
-        buf_addf(&text, " %s", message);
+    describe_end(action, &text);
+    if (error->message[0] != '\0')
+        buf_addf(&text, " %s", error->message);
+    if (error->grant[0] != '\0')
+        buf_addf(&text, " The operator can allow it with the grant %s.", error->grant);
     if (output.len > 0) {
         buf_add_str(&text, "\nOutput until then:\n");
         buf_add(&text, output.ptr, output.len);
@@ -247,6 +266,20 @@ static int set_result(struct action *action)
     return set_text(action, result->text.ptr != NULL ? result->text : call_output(action->call));
 }
 
+/* JSON can make a text six times as long, and a record that is too long ends the journal. */
+static int bound_result(struct action *action)
+{
+    if (action->result.len <= RESULT_MAX)
+        return 0;
+    CLEANUP(free_ptr)
+    char *text = xasprintf("The result cannot be shown: as JSON it has %zu bytes, over %d",
+                           action->result.len, RESULT_MAX);
+    buf_reset(&action->result);
+    action->is_error = true;
+    action->cause = err_name(ERR_LIMIT);
+    return set_text(action, str_of(text));
+}
+
 /* The result for programs: JSON text, made safe; what is too long for a record goes to a blob. */
 static int read_data(struct action *action, struct buf *ret)
 {
@@ -257,7 +290,7 @@ static int read_data(struct action *action, struct buf *ret)
         return 0;
     if (intake_json(run->intake, result->data, ret, &err) < 0)
         buf_reset(ret);
-    if (ret->len <= result_limit(action))
+    if (ret->len <= result_limit(action) && action->result.len + ret->len <= RESULT_MAX)
         return 0;
     char blob[BLOB_NAME_SIZE];
     if (journal_add_blob(run->journal, (gudgeon_str){ret->data, ret->len}, blob, &err) < 0)
@@ -272,7 +305,7 @@ int action_journal_finished(struct action *action)
 {
     struct run *run = action->turn->run;
     CLEANUP(buf_fini) struct buf data = BUF_INIT(BUF_MAX_ANY);
-    if (set_result(action) < 0 || read_data(action, &data) < 0)
+    if (set_result(action) < 0 || bound_result(action) < 0 || read_data(action, &data) < 0)
         return RUN_ENDS;
     struct json_writer *writer = emit_begin(run, EVENT_CALL_FINISHED);
     json_field_text(writer, "id", action->asked->id);

@@ -30,6 +30,7 @@ struct action {
     char *input;             /* what the tool gets; NULL = it cannot run */
     char *fault;             /* why it cannot, for the model */
     const char *cause;       /* the same for the journal: "invalid", … */
+    bool is_mistake;         /* the model's: no such tool, or not with these arguments */
     enum action_state state;
     pthread_t thread;
     bool threaded;
@@ -50,13 +51,15 @@ struct turn {
 
 /* Finds the tool and prepares its input; sets the fault when it cannot run. */
 void action_resolve(struct action *action);
-/* Makes it one that is not run, with a text (taken over) for the model and a cause. */
+/* Makes it one that is not run, with a text (taken over) for the model and a cause. Only before it
+ * has been started. */
 void action_refuse(struct action *action, const char *cause, char *take_fault);
 /* Journals call.requested. */
 int action_journal_requested(struct action *action, size_t ordinal);
 /* Journals call.started, makes everything so far durable before side effects, makes the call. */
 int action_prepare(struct action *action);
-/* Calls the tool; on any thread. Ends as ACTION_RAN. `payload` is the action. */
+/* Calls the tool, which is no built-in one; on any thread. Ends as ACTION_RAN. `payload` is the
+ * action. */
 void *action_run(void *payload);
 /* Journals call.finished with the one result, which is never empty. */
 int action_journal_finished(struct action *action);

@@ -7,6 +7,8 @@
  *     unavailable, quota         the next model
  *     overflow                   the run ends context_full
  *     anything else              the run ends failed, resumable once the cause is mended
+ *
+ * An interrupt, the step's deadline and the run's end all of it: then nothing more is asked.
  */
 #include "agent/run_internal.h"
 
@@ -134,19 +136,26 @@ static int64_t pause_ms(const struct asking *asking, const struct call_error *er
     return longest / 2 + random % (longest / 2 + 1);
 }
 
+/* Interrupted, or no time is left. */
+static bool is_over(struct run *run)
+{
+    return cancel_is_set(&run->cancel) || clock_monotonic_ns() >= run->step.deadline_ns;
+}
+
 static enum verdict judge(const struct asking *asking, int class)
 {
-    const struct run *run = asking->run;
-    if (cancel_is_set(&asking->run->cancel) || clock_monotonic_ns() >= run->step.deadline_ns)
+    struct run *run = asking->run;
+    if (is_over(run))
         return VERDICT_STOP;
+    enum verdict next = models_has_next(run->models) ? VERDICT_FAIL_OVER : VERDICT_STOP;
     switch (class) {
     case ERR_RETRY:
     case ERR_PROTOCOL:
     case ERR_TIMEOUT:
-        return asking->tries <= run->definition->limits.retries ? VERDICT_RETRY : VERDICT_FAIL_OVER;
+        return asking->tries <= run->definition->limits.retries ? VERDICT_RETRY : next;
     case ERR_UNAVAILABLE:
     case ERR_QUOTA:
-        return VERDICT_FAIL_OVER;
+        return next;
     default:
         return VERDICT_STOP;
     }
@@ -181,7 +190,8 @@ static void wait_ms(struct run *run, int64_t ms)
         poll(&pollfd, 1, (int)((left + NS_PER_MS - 1) / NS_PER_MS));
 }
 
-/* The run's end for a failure that nothing more can be done about. */
+/* The end of the asking for a failure that nothing more can be done about: the run's, but for a
+ * step that has used up its own time. */
 static int give_up(struct asking *asking, int class, const char *message)
 {
     struct run *run = asking->run;
@@ -190,8 +200,8 @@ static int give_up(struct asking *asking, int class, const char *message)
     if (clock_monotonic_ns() >= run->deadline_ns)
         return run_end(run, RUN_BUDGET, "limits.time is used up");
     if (clock_monotonic_ns() >= run->step.deadline_ns) {
-        buf_addf(&run->step.error, "limits.step_time passed while the model was answering");
-        return 0;
+        buf_add_str(&run->step.error, "limits.step_time passed while the model was answering");
+        return ERR_TIMEOUT;
     }
     const char *label = models_current(run->models)->label;
     if (class == ERR_OVERFLOW)
@@ -201,32 +211,57 @@ static int give_up(struct asking *asking, int class, const char *message)
     return run_end(run, RUN_FAILED, "%s: %s", label, message);
 }
 
-/* Journals a failed attempt and carries the verdict out. 0 = try again. */
-static int handle_failure(struct asking *asking, int class, struct call *call)
+static int fail_over(struct asking *asking, int class, const char *message)
 {
     struct run *run = asking->run;
-    struct buf message = BUF_INIT(BUF_MAX_ANY);
-    intake_text(run->intake, str_of(call_error(call)->message), &message);
-    if (message.len == 0)
-        buf_addf(&message, "the backend failed without saying why");
+    struct err err = {0};
+    CLEANUP(free_ptr) char *label = xstrdup(models_current(run->models)->label);
+    asking->tries = 0;
+    int status = models_fail_over(run->models, &err);
+    run_learn_secrets(run);
+    if (status == 0)
+        return 0;
+    if (is_over(run))
+        return give_up(asking, class, message);
+    return run_end(run, RUN_FAILED, "%s: %s (%s); then %s", label, message, err_name(class),
+                   err.text);
+}
+
+/* Carries the verdict out. 0 = try again. */
+static int carry_out(struct asking *asking, enum verdict verdict, int class, const char *message,
+                     int64_t retry_ms)
+{
+    switch (verdict) {
+    case VERDICT_FAIL_OVER:
+        return fail_over(asking, class, message);
+    case VERDICT_RETRY:
+        wait_ms(asking->run, retry_ms);
+        if (!is_over(asking->run))
+            return 0;
+        break;
+    case VERDICT_STOP:
+        break;
+    }
+    return give_up(asking, class, message);
+}
+
+/* Journals a failed attempt and does what follows from it. 0 = try again. `said` is what is wrong
+ * when the call itself does not say. */
+static int handle_failure(struct asking *asking, int class, const struct call *call,
+                          const char *said)
+{
+    struct run *run = asking->run;
+    CLEANUP(buf_fini) struct buf message = BUF_INIT(BUF_MAX_ANY);
+    if (call_error(call)->message[0] != '\0')
+        said = call_error(call)->message;
+    if (said[0] == '\0')
+        said = "the backend failed without saying why";
+    intake_text(run->intake, str_of(said), &message);
     enum verdict verdict = judge(asking, class);
     int64_t retry_ms = pause_ms(asking, call_error(call));
-    struct err err = {0};
-    if (verdict == VERDICT_FAIL_OVER && models_fail_over(run->models, &err) < 0)
-        verdict = VERDICT_STOP;
-    int status = write_failure(asking, class, call, message.data, retry_ms, verdict);
-    if (status == 0 && verdict == VERDICT_STOP) {
-        status = give_up(asking, class, message.data);
-        if (status == 0)
-            status = ERR_TIMEOUT;
-    } else if (status == 0 && verdict == VERDICT_RETRY) {
-        wait_ms(run, retry_ms);
-    } else if (status == 0) {
-        asking->tries = 0;
-        run_learn_secrets(run);
-    }
-    buf_fini(&message);
-    return status;
+    if (write_failure(asking, class, call, message.data, retry_ms, verdict) < 0)
+        return RUN_ENDS;
+    return carry_out(asking, verdict, class, message.data, retry_ms);
 }
 
 static int take_reply(struct asking *asking, struct reply *reply)
@@ -261,7 +296,8 @@ static int attempt(struct asking *asking, struct reply **ret)
     struct reply *reply = NULL;
     if (class == 0)
         class = reply_read(call_reply(call), run->intake, &reply, &err);
-    int status = class < 0 ? handle_failure(asking, class, call) : take_reply(asking, reply);
+    int status =
+        class < 0 ? handle_failure(asking, class, call, err.text) : take_reply(asking, reply);
     call_free(call);
     if (status < 0)
         reply_free(reply);

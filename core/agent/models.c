@@ -54,14 +54,14 @@ static int open_at(struct models *models, size_t index, struct err *err)
 {
     const struct model_entry *entry = &models->definition->models[index];
     struct instance_options options;
+    close_current(models);
+    models->index = index;
     struct instance *instance = NULL;
     int status = entry_options(&entry->entry, &models->shared, &options, err);
     if (status == 0)
         status = instance_open(entry->entry.component, &options, &instance, err);
     if (status < 0)
         return status;
-    close_current(models);
-    models->index = index;
     models->current = (struct model){.entry = entry, .instance = instance};
     ask_capabilities(&models->current, models->shared.cancel);
     models->label = make_label(&models->current);
@@ -96,10 +96,15 @@ const struct model *models_current(const struct models *models)
     return &models->current;
 }
 
+bool models_has_next(const struct models *models)
+{
+    return models->index + 1 < models->definition->model_count;
+}
+
 int models_fail_over(struct models *models, struct err *err)
 {
-    for (size_t i = models->index + 1; i < models->definition->model_count; i++)
-        if (open_at(models, i, err) == 0)
-            return 0;
-    return err_set(err, ERR_NOT_FOUND, "no further model is listed");
+    int status = ERR_NOT_FOUND;
+    while (status < 0 && models_has_next(models))
+        status = open_at(models, models->index + 1, err);
+    return status;
 }

@@ -36,7 +36,10 @@ int models_open(const struct definition *definition, const struct instance_optio
 void models_free(struct models *models);
 
 const struct model *models_current(const struct models *models);
-/* Goes on to the next model that can be opened; ERR_NOT_FOUND when there is none. */
+/* Whether there is a model to go on to. */
+bool models_has_next(const struct models *models);
+/* Goes on to the next model that can be opened. After a failure, which is the last one's, there is
+ * no current model and no next one. */
 int models_fail_over(struct models *models, struct err *err);
 
 #endif

@@ -28,9 +28,12 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "data/json.h"
 #include "event/journal.h"
 #include "plugin/instance.h"
+
+enum { WHY_BYTES = 500 }; /* of foreign words in `why` */
 
 /* ---- how a run ends ---- */
 
@@ -98,7 +101,9 @@ static int close_step(struct run *run)
 {
     struct step *step = &run->step;
     const char *error = step->error.len > 0 ? step->error.data : run->why.data;
-    bool failed = step->error.len > 0 || run->state > RUN_SUCCESS;
+    bool ended_well =
+        run->state == RUN_LIVE || run->state == RUN_SUCCESS || run->state == RUN_MAX_STEPS;
+    bool failed = step->error.len > 0 || !ended_well;
     int64_t duration_ns = clock_monotonic_ns() - step->started_ns;
     struct json_writer *writer = emit_begin(run, EVENT_STEP_FINISHED);
     json_field_text(writer, "then", run->state == RUN_LIVE ? "step" : "end");
@@ -132,16 +137,22 @@ static int take_answer(struct run *run, const struct reply *reply)
     return run_end(run, RUN_SUCCESS, "%s", "");
 }
 
+static const char refused_call[] = "The call was not run: the reply was a refusal.";
+
+/* The model's own words about why it declined, as one line. */
+static int take_refusal(struct run *run, const struct reply *reply)
+{
+    const struct buf *words = reply->refusal.len > 0 ? &reply->refusal : &reply->text;
+    CLEANUP(free_ptr) char *line = utf8_one_line((gudgeon_str){words->data, words->len}, WHY_BYTES);
+    return run_end(run, RUN_REFUSED, "the model declined%s%s", line[0] != '\0' ? ": " : "", line);
+}
+
 /* What a reply without calls to run means. */
 static int take_words(struct run *run, const struct reply *reply)
 {
-    bool cut = reply->finish == GUDGEON_FINISH_LENGTH;
-    if (reply->refused)
-        return run_end(run, RUN_REFUSED, "the model declined: %s",
-                       reply->refusal.len > 0 ? reply->refusal.data : reply->text.data);
-    if (reply->dropped.len > 0)
+    if (reply->dropped_count > 0)
         return nudge(run, "cut_calls", "the reply was cut inside a tool call");
-    if (cut)
+    if (reply->finish == GUDGEON_FINISH_LENGTH)
         return nudge(run, "cut_text", "the reply was cut at the output limit");
     if (reply->empty)
         return nudge(run, "nudge_empty", "the reply was empty");
@@ -150,12 +161,27 @@ static int take_words(struct run *run, const struct reply *reply)
     return take_answer(run, reply);
 }
 
+/* The calls of a reply that are over what one reply may hold are not forgotten in silence. */
+static int tell_dropped(struct run *run, const struct reply *reply)
+{
+    if (reply->dropped_count == 0)
+        return 0;
+    CLEANUP(free_ptr) char *count = xasprintf("%zu", reply->dropped_count);
+    CLEANUP(free_ptr)
+    char *text =
+        prompt_render("dropped_calls", (struct prompt_value[]){{"count", count}, {NULL, NULL}});
+    return emit_message(run, "user", "dropped_calls", text);
+}
+
 static int act_on(struct run *run, struct reply *reply)
 {
+    if (reply->refused) {
+        int status = refuse_calls(run, reply, refused_call);
+        return status < 0 ? status : take_refusal(run, reply);
+    }
     if (reply->call_count == 0)
         return take_words(run, reply);
-    run->recoveries = 0;
-    return act(run, reply);
+    return act(run, reply) < 0 ? RUN_ENDS : tell_dropped(run, reply);
 }
 
 /* Infrastructure that makes a step run out of its time counts as a recovery, not as a model's
@@ -188,43 +214,52 @@ static void take_step(struct run *run)
     reply_free(reply);
 }
 
-/* Asks for an answer from what is known. Returns NULL with run->answer set, or why there is none.
- */
-static const char *ask_for_answer(struct run *run)
+/* Takes the answer from the forced reply; what is wrong with it goes into the step's error. */
+static void take_forced(struct run *run, struct reply *reply)
+{
+    const char *lack = NULL;
+    int status = reply->refused ? refuse_calls(run, reply, refused_call) : act_last(run, reply);
+    if (status < 0)
+        return;
+    if (reply->refused)
+        lack = "the model declined to give an answer";
+    else if (run->answer == NULL && reply->text.len == 0)
+        lack = "the model gave no answer";
+    else if (run->answer == NULL)
+        run->answer = xstrdup(reply->text.data);
+    if (lack == NULL && reply->finish == GUDGEON_FINISH_LENGTH)
+        lack = "the answer was cut at the output limit";
+    if (lack != NULL)
+        buf_add_str(&run->step.error, lack);
+}
+
+/* The run ends for its steps, however the forced request ended; what ends runs at any time stands,
+ * and so does a journal that cannot be written (its failure comes up again at once). */
+static void end_for_steps(struct run *run)
+{
+    if (run->state != RUN_LIVE && run->state != RUN_FAILED && run->state != RUN_CONTEXT_FULL)
+        return;
+    if (run->step.error.len == 0)
+        buf_add(&run->step.error, run->why.data, run->why.len);
+    run->state = RUN_LIVE;
+    buf_reset(&run->why);
+    run_end(run, RUN_MAX_STEPS, "%lld steps used up%s%s", (long long)run->step.number,
+            run->step.error.len > 0 ? "; no whole answer could be forced: " : "",
+            run->step.error.data);
+}
+
+/* The steps are used up: one more request, for an answer from what is known. */
+static void force_answer(struct run *run)
 {
     struct reply *reply = NULL;
     CLEANUP(free_ptr) char *text = prompt_render("forced_final", NULL);
-    if (emit_message(run, "user", "forced_final", text) < 0 || ask(run, &reply) < 0)
-        return run->why.len > 0 ? run->why.data : run->step.error.data;
-    const char *lack = NULL;
-    if (reply->refused)
-        lack = "the model declined to give one";
-    else if (reply->text.len == 0)
-        lack = "the model gave none";
-    else
-        run->answer = xstrdup(reply->text.data);
-    refuse_calls(run, reply, "The call was not run: no steps are left.");
-    reply_free(reply);
-    return lack;
-}
-
-/* The steps are used up. A request that fails says so in the state; its error is never the answer.
- */
-static void force_answer(struct run *run)
-{
     if (open_step(run, STEP_FINAL) < 0)
         return;
-    const char *lack = ask_for_answer(run);
-    if (run->state == RUN_LIVE || run->state == RUN_FAILED || run->state == RUN_CONTEXT_FULL) {
-        CLEANUP(free_ptr)
-        char *why = xasprintf("%lld steps used up%s%s", (long long)run->step.number,
-                              lack != NULL ? ", and no answer could be forced: " : "",
-                              lack != NULL ? lack : "");
-        run->state = RUN_LIVE;
-        buf_reset(&run->why);
-        run_end(run, RUN_MAX_STEPS, "%s", why);
-    }
+    if (emit_message(run, "user", "forced_final", text) == 0 && ask(run, &reply) == 0)
+        take_forced(run, reply);
+    end_for_steps(run);
     close_step(run);
+    reply_free(reply);
 }
 
 /* Whether another step may be paid for. */
@@ -271,11 +306,11 @@ const struct run_result *run_execute(struct run *run)
 {
     if (run_begin(run) == 0)
         loop(run);
+    run->step.index = 0; /* what follows belongs to no step */
     if (run->state == RUN_INTERRUPTED) {
         json_field_text(emit_begin(run, EVENT_CONTROL), "what", "interrupt");
         emit_commit(run);
     }
-    run->step.index = 0;
     run->result.duration_ms = (clock_monotonic_ns() - run->started_ns) / NS_PER_MS;
     run->result.recorded = emit_finished(run) == 0;
     run->result.state = run->state;

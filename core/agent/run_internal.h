@@ -109,8 +109,10 @@ void emit_delta(struct run *run, const char *id, unsigned attempt, const gudgeon
 int ask(struct run *run, struct reply **ret);
 
 /* ---- act.c */
-/* Runs the calls of a reply to their results. */
+/* Runs the calls of a reply to their results; a final_answer among them ends the run. */
 int act(struct run *run, struct reply *reply);
+/* The same when no steps are left: takes a final_answer as the answer, refuses all other calls. */
+int act_last(struct run *run, struct reply *reply);
 /* Gives each call of a reply an error result that says `why`, running none. */
 int refuse_calls(struct run *run, struct reply *reply, const char *why);
 

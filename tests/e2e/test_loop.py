@@ -143,14 +143,42 @@ def _(t):
     t.contains(finished(t.journal())["why"], "boom")
 
 
-@case("calls in a forced answer are refused, each with its result")
+@case("a forced answer that is cut says so")
 def _(t):
-    agent(t, [{"calls": [shell("date +%N")]}])
+    agent(t, [{"when": {"contains": "No steps are left"}, "say": "half of", "finish": "length"},
+              {"calls": [shell("date +%N")]}])
     r = t.gudgeon("run", "agent.yaml", "x", "--max-steps", "1")
-    t.equal(r.code, 3)
+    t.equal((r.code, r.out), (3, "half of\n"))
+    t.contains(finished(t.journal())["why"], "cut at the output limit")
+
+
+@case("a turn of which no call can be run is the model's mistake: bounded")
+def _(t):
+    agent(t, [{"when": {"turn": turn}, "calls": [{"tool": "nothing", "arguments": {"n": turn}},
+                                                 {"tool": "shell", "arguments": {"n": turn}}]}
+              for turn in range(1, 9)])
+    r = t.gudgeon("run", "agent.yaml", "x")
+    t.equal((r.code, finished(t.journal())["state"]), (5, "stuck"))
     events = t.journal()
-    t.equal(len(of_type(events, "call.requested")), len(of_type(events, "call.finished")))
-    t.equal(len(of_type(events, "call.started")), 1)
+    t.equal(len(of_type(events, "model.replied")), 4)
+    t.equal({e["error"] for e in of_type(events, "step.finished")},
+            {"no tool call of the reply could be run"})
+    agent(t, [{"when": {"turn": turn}, "calls": [{"tool": "nothing", "arguments": {"n": turn}},
+                                                 shell(f"echo {turn}")]} for turn in range(1, 9)]
+          + [{"say": "ok"}])
+    t.equal(t.gudgeon("run", "agent.yaml", "x").code, 0)
+
+
+@case("more calls than one reply may hold: the first ones run, the model is told of the others")
+def _(t):
+    agent(t, [{"when": {"turn": 1}, "calls": [{"tool": "now", "arguments": {}}] * 130},
+              {"say": "{{last}}"}], "tools: [{use: clock}]\n")
+    r = t.gudgeon("run", "agent.yaml", "x")
+    events = t.journal()
+    t.equal((r.code, len(of_type(events, "call.finished"))), (0, 128))
+    t.equal(len(of_type(events, "model.replied")[0]["dropped"]), 2)
+    told = [e["blocks"][0]["text"] for e in of_type(events, "message.added")]
+    t.contains(told[1], "the last 2 of them were not run")
 
 
 @case("finish: tool ends by final_answer only; a text gets a bounded nudge")
@@ -240,6 +268,51 @@ model:
     r = t.gudgeon("run", "agent.yaml", "x")
     t.equal((r.code, r.out), (0, "second\n"))
     t.equal([e["then"] for e in of_type(t.journal(), "model.failed")], ["fail_over"])
+
+
+@case("a model that cannot be opened when its turn comes: both failures are told")
+def _(t):
+    t.write("agent.yaml", """
+agent: test
+model:
+  - {use: script, rules: [{error: {class: unavailable, message: down}}]}
+  - {use: openai, name: x, api_key: '${secret:nowhere}'}
+""")
+    r = t.gudgeon("run", "agent.yaml", "x")
+    t.equal(r.code, 1)
+    why = finished(t.journal())["why"]
+    t.contains(why, "down (unavailable); then ")
+    t.contains(why, 'model "openai": no secret "nowhere"')
+    t.equal([e["then"] for e in of_type(t.journal(), "model.failed")], ["fail_over"])
+
+
+@case("no model is left: the last failure stops the run")
+def _(t):
+    t.write("agent.yaml", """
+agent: test
+model:
+  - {use: script, rules: [{error: {class: unavailable, message: down}}]}
+  - {use: script, rules: [{error: {class: quota, message: no money}}]}
+""")
+    r = t.gudgeon("run", "agent.yaml", "x")
+    t.equal(r.code, 1)
+    t.contains(finished(t.journal())["why"], "no money (quota)")
+    t.equal([e["then"] for e in of_type(t.journal(), "model.failed")], ["fail_over", "stop"])
+
+
+@case("nothing is asked after an interrupt or a deadline in the pause before a retry")
+def _(t):
+    busy = [{"error": {"class": "retry", "message": "busy", "retry_after_ms": 30000}}]
+    agent(t, busy)
+    code, took = interrupted(t, "model.failed")
+    t.equal((code, took < 5, finished(t.journal())["state"]), (8, True, "interrupted"))
+    t.equal(len(of_type(t.journal(), "model.requested")), 1)
+    r = t.gudgeon("run", "agent.yaml", "x", "--set", "limits.time=300ms")
+    t.equal((r.code, finished(t.journal())["state"]), (4, "budget"))
+    t.equal(len(of_type(t.journal(), "model.requested")), 1)
+    r = t.gudgeon("run", "agent.yaml", "x", "--set", "limits.step_time=100ms")
+    t.equal((r.code, finished(t.journal())["state"]), (5, "stuck"))
+    t.equal(len(of_type(t.journal(), "model.requested")), 4)
 
 
 @case("a failure for good: state failed, its exit code, the journal whole")
@@ -357,6 +430,68 @@ def _(t):
     t.equal(started["inputs"], {"code": "{secret}", "text": "a {secret} b"})
     t.equal(started["definition"]["limits"]["tokens"], "{secret}")
     t.true("123456" not in (t.runs()[-1] / "journal.jsonl").read_text(), "it is there")
+
+
+@case("an interrupt in the middle of a turn: what has not started is not started")
+def _(t):
+    agent(t, [{"calls": [shell("echo begun; sleep 30"), shell(f"touch {t.dir}/ran")]}])
+    code, took = interrupted(t, "call.started")
+    t.equal((code, took < 5, (t.dir / "ran").exists()), (8, True, False))
+    events = t.journal()
+    t.equal(len(of_type(events, "call.started")), 1)
+    first, second = of_type(events, "call.finished")
+    t.contains(first["result"][0]["text"], "may have had effects")
+    t.equal((second["cause"], second["result"][0]["text"]),
+            ("cancelled", "The call was not run: it was interrupted."))
+    t.equal([e.get("step") for e in of_type(events, "control")], [None])
+
+
+@case("calls for which no time is left in the step are not started")
+def _(t):
+    t.plugin("awkward")
+    agent(t, [{"when": {"step": 1}, "calls": [{"tool": "wait", "arguments": {}},
+                                              {"tool": "echo", "arguments": {}}]}, {"say": "ok"}],
+          "tools: [{use: awkward}]\n")
+    r = t.gudgeon("run", "agent.yaml", "x", "--set", "limits.step_time=300ms")
+    t.equal(r.code, 0)
+    events = t.journal()
+    t.equal([e["cause"] for e in of_type(events, "call.finished")], ["timeout", "timeout"])
+    t.equal(len(of_type(events, "call.started")), 1)
+    t.contains(of_type(events, "call.finished")[1]["result"][0]["text"], "was not run")
+
+
+@case("calls that only read wait for each other where the plugin cannot do both at once")
+def _(t):
+    t.plugin("awkward")
+    agent(t, [{"when": {"step": 1}, "calls": [{"tool": "wait", "arguments": {}}] * 2},
+              {"say": "ok"}], "tools: [{use: awkward, limits: {time: 200ms}}]\n")
+    t.equal(t.gudgeon("run", "agent.yaml", "x").code, 0)
+    events = of_type(t.journal(), "call.started") + of_type(t.journal(), "call.finished")
+    t.equal([e["type"] for e in sorted(events, key=lambda e: e["seq"])],
+            ["call.started", "call.finished"] * 2)
+    for event in of_type(t.journal(), "call.finished"):
+        t.equal(event["result"][0]["text"], "The call was stopped at its time limit.")
+
+
+@case("a call that a grant forbids: the grant is told")
+def _(t):
+    t.plugin("awkward")
+    agent(t, [{"when": {"step": 1}, "calls": [{"tool": "no_grant", "arguments": {}}]},
+              {"say": "ok"}], "tools: [{use: awkward}]\n")
+    t.equal(t.gudgeon("run", "agent.yaml", "x").code, 0)
+    t.equal(results(t.journal())[0], "The call failed (refused). there is no way out The operator "
+            'can allow it with the grant {"network":true}.')
+
+
+@case("a result that JSON makes too long for a record is an error, not the end of the journal")
+def _(t):
+    t.plugin("awkward")
+    agent(t, [{"when": {"step": 1}, "calls": [{"tool": "too_much", "arguments": {}}]},
+              {"say": "ok"}], "tools: [{use: awkward, limits: {output: 16MiB}}]\n")
+    r = t.gudgeon("run", "agent.yaml", "x")
+    t.equal((r.code, r.out), (0, "ok\n"))
+    event = of_type(t.journal(), "call.finished")[0]
+    t.equal((event["is_error"], event["cause"]), (True, "limit"))
 
 
 @case("a second signal ends the process at once")

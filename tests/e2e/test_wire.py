@@ -36,11 +36,11 @@ class Chat:
         return [request["refused"] for request in self.requests() if request["refused"]]
 
 
-def run(t, scenario, *options, model="", more="", env=None):
+def run(t, scenario, *options, model="", tools="{use: clock}", more="", env=None):
     chat = Chat(t, scenario, *options)
     t.write("agent.yaml", f"""agent: test
 model: {{use: openai, name: m, base_url: "http://127.0.0.1:{chat.port}/v1"{model and ', ' + model}}}
-tools: [{{use: clock}}]
+tools: [{tools}]
 {more}
 """)
     return chat, t.gudgeon("run", "agent.yaml", "What time is it?", env=env)
@@ -204,6 +204,61 @@ def _(t):
     t.equal(chat.refusals(), [])
     t.equal((r.code, r.out.strip()), (3, "late"))
     t.contains(json.dumps(chat.requests()[1]["body"]["messages"]), "[called now with {}]")
+
+
+# ---- models that do not keep to what was asked ----------------------------------------------------
+
+FINAL = {"name": "final_answer", "arguments": {"answer": "forced"}}
+
+
+@case("calls although none may be made: refused, each with its result")
+def _(t):
+    chat, r = run(t, [{"calls": [NOW]}, {"calls": [NOW, NOW]}], more="limits: {steps: 1}")
+    t.equal((chat.refusals(), r.code, r.out), ([], 3, ""))
+    events = t.journal()
+    t.equal(len(of_type(events, "call.started")), 1)
+    refused = of_type(events, "call.finished")[1:]
+    t.equal([e["cause"] for e in refused], ["refused"] * 2)
+    t.contains(of_type(events, "run.finished")[0]["why"], "the model gave no answer")
+
+
+@case("final_answer although no call may be made: taken; the calls beside it are not run")
+def _(t):
+    chat, r = run(t, [{"calls": [NOW]}, {"calls": [NOW, FINAL]}],
+                  more="limits: {steps: 1}\nfinish: tool")
+    t.equal((chat.refusals(), r.code, r.out), ([], 3, "forced\n"))
+    events = t.journal()
+    t.equal([e["is_error"] for e in of_type(events, "call.finished")], [False, True, False])
+    end = of_type(events, "step.finished")[-1]
+    t.equal((end["then"], end.get("error")), ("end", None))
+
+
+@case("a refusal beside calls: they are not run")
+def _(t):
+    chat, r = run(t, [{"calls": [NOW], "refusal": "I will not."}, {"text": "late"}])
+    t.equal((len(chat.requests()), r.code, r.out), (1, 7, ""))
+    events = t.journal()
+    t.equal(len(of_type(events, "call.started")), 0)
+    t.equal([e["cause"] for e in of_type(events, "call.finished")], ["refused"])
+
+
+@case("arguments nested too deeply for a record: an error result, and the run goes on")
+def _(t):
+    t.plugin("awkward")
+    deep = '{"x":' + "[" * 511 + "]" * 511 + "}"
+    for arguments in (deep, '{"x":[' + "{}," * 300000 + "{}]}"):
+        _, r = run(t, [{"calls": [{"name": "echo", "arguments": arguments}]}, {"text": "late"}],
+                   tools="{use: awkward}")
+        t.equal((r.code, r.out), (0, "late\n"))
+        t.equal([e["cause"] for e in of_type(t.journal(), "call.finished")], ["invalid"])
+
+
+@case("a reply that is too long for a record is a failure, and the journal goes on")
+def _(t):
+    _, r = run(t, [{"text": "x" * (25 << 20), "stream": False}], model="stream: false")
+    events = t.journal()
+    t.equal((r.code, of_type(events, "run.finished")[0]["state"]), (1, "failed"))
+    t.equal([e["class"] for e in of_type(events, "model.failed")], ["limit"])
 
 
 # ---- what breaks and is tried again -----------------------------------------------------------------
