@@ -16,6 +16,7 @@
 #include "data/schema.h"
 #include "data/yaml.h"
 #include "plugin/registry.h"
+#include "plugin/secrets.h"
 
 /* One entry while its configuration is made. */
 struct configuring {
@@ -218,6 +219,37 @@ static void on_fault(void *payload, const struct schema_fault *fault)
         tell_value(with, fault, node, path.data);
 }
 
+/* ---- secrets --------------------------------------------------------------------------------- */
+
+static bool names_secret(const struct yaml_node *node)
+{
+    size_t at = 0, len;
+    gudgeon_str name;
+    return secrets_next((gudgeon_str){node->value, node->len}, &at, &len, &name);
+}
+
+/* A value that the schema marks as secret must not stand in the file, nor come in by a variable:
+ * the definition goes into the journal. */
+static void check_secrets(const struct configuring *with, struct yaml_node *node,
+                          const struct schema_node *schema)
+{
+    if (schema == NULL || node->is_faulty)
+        return;
+    if (node->kind == YAML_SCALAR) {
+        if (schema_flag(schema, "writeOnly") && node->len > 0 && !names_secret(node))
+            yaml_fault(with->context->diags, node,
+                       "%s: a secret cannot stand in a definition; write ${secret:NAME}, with the "
+                       "value in ~/.config/gudgeon/secrets/NAME (mode 600) or in the environment "
+                       "as NAME_API_KEY",
+                       with->entry->use);
+        return;
+    }
+    for (size_t i = 0; i < node->count; i++)
+        check_secrets(with, node->items[i],
+                      node->kind == YAML_MAPPING ? schema_property(schema, node->keys[i]->value)
+                                                 : schema_item(schema, i));
+}
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 static bool is_path(const struct schema_node *schema)
@@ -341,6 +373,7 @@ void definition_bind_config(struct use_entry *entry, char **parameters, struct y
         refuse_config(&with);
     if (schema != NULL) {
         complete_and_check(&with, &config, schema);
+        check_secrets(&with, node, root);
         make_paths_absolute(config, root, context);
     }
     if (parameters != NULL) {

@@ -229,7 +229,9 @@ typedef struct gudgeon_component {
     const char *summary; /* one line */
     /* JSON Schema (2020-12) of an object; NULL = takes no configuration. For models, a property
      * with "x-request": true belongs to each request (temperature and its like) and is passed in
-     * generate's `parameters`, not in the configuration. */
+     * generate's `parameters`, not in the configuration. "format": "path" makes a relative path
+     * absolute (against the definition's directory). "writeOnly": true marks a secret: the host
+     * refuses any value but ${secret:NAME}, which arrives as {secret:NAME}. */
     const char *config_schema;
     /* JSON of the grant that it must *always* have, e.g. {"exec":true}; NULL = none. What depends
      * on the configuration, create refuses with REFUSED and error.grant. */

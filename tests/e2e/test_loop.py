@@ -296,7 +296,7 @@ model:
 """)
     r = t.gudgeon("run", "agent.yaml", "x")
     t.equal(r.code, 1)
-    t.contains(finished(t.journal())["why"], "no money (quota)")
+    t.contains(finished(t.journal())["why"], "no money")
     t.equal([e["then"] for e in of_type(t.journal(), "model.failed")], ["fail_over", "stop"])
 
 

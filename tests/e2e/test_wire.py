@@ -155,7 +155,7 @@ DIALECTS = {
     "max_completion_tokens only": (['max_tokens=["max_completion_tokens"]'],
                                    "max_output_tokens: 99, "
                                    "dialect: {max_tokens_field: max_completion_tokens}"),
-    "a key": (["key=k1"], 'api_key: k1'),
+    "a key": (["key=k1"], 'api_key: "${secret:k}"'),
     "a field by extra": (['extra=["service_tier"]'], "extra: {service_tier: flex}"),
 }
 
@@ -163,7 +163,8 @@ for name, (switches, model) in DIALECTS.items():
     def check(t, switches=switches, model=model):
         options = [word for switch in switches for word in ("--dialect", switch)]
         scenario = [{**reply, "reasoning": "hm"} for reply in THREE_TURNS]
-        answers(t, scenario, "It is late \U0001f600.", 4, *options, model=model)
+        answers(t, scenario, "It is late \U0001f600.", 4, *options, model=model,
+                env={"GUDGEON_SECRET_K": "k1"})
     case("dialect: " + name)(check)
 
 

@@ -176,6 +176,13 @@ static void test_all_keys(void)
                         &with_registry);
     CU_ASSERT_PTR_NOT_NULL(strstr(odd, "\"api_key\":\"${env:A}\""));
     CU_ASSERT_PTR_NOT_NULL(strstr(odd, "\"extra\":{\"a\":\"\u2028\xc2\x85\x7f\xc2\x80\","));
+    CLEANUP(free_ptr)
+    char *secret = outcome("agent: x\nmodel: {use: openai}\ntools:\n  - {use: files, root: /x, "
+                           "user: me, password: \"${secret:pw}\"}\n",
+                           &with_registry);
+    CU_ASSERT_PTR_NOT_NULL(strstr(secret, "\"password\":\"{secret:pw}\""));
+    CLEANUP(free_ptr) char *secret_again = outcome_of_json(secret);
+    CHECK_STR(secret_again, secret);
     CLEANUP(free_ptr) char *odd_again = outcome_of_json(odd);
     CHECK_STR(odd_again, odd);
     CLEANUP(free_ptr)
@@ -354,6 +361,11 @@ static void test_component_faults(void)
         {FILES "root: ['${env:D_KEY}']", "5:11: files: \"root\" must be string"},
         {FILES "root: x\n    user: me",
          "4:5: files: the configuration lacks \"password\", which \"user\" asks for"},
+#define NO_SECRET                                                                                  \
+    "files: a secret cannot stand in a definition; write ${secret:NAME}, with the value in "       \
+    "~/.config/gudgeon/secrets/NAME (mode 600) or in the environment as NAME_API_KEY"
+        {FILES "root: x\n    user: me\n    password: hunter2", "7:15: " NO_SECRET},
+        {FILES "root: x\n    user: me\n    password: ${env:D_KEY}", "7:15: " NO_SECRET},
         {FILES "root: x\n    hidden: yes",
          "6:13: files: \"hidden\" must be boolean, is string \"yes\""},
         {FILES "root: x\n    servers: [{url: a}, {port: 1}, {url: a, prot: 1}, {url: {}}]",
