@@ -130,15 +130,21 @@ struct listing {
     struct toolbox *toolbox;
     const struct shelf *replaces;
     struct shelf fresh;
-    struct err err; /* the first tool whose name another instance has taken */
+    struct text_list names; /* of all its tools, as the plugin gives them */
+    struct err err;         /* the first tool whose name another instance has taken */
 };
+
+static void warn(const struct listing *listing, const char *text)
+{
+    const struct instance_options *shared = &listing->toolbox->shared;
+    if (shared->on_log != NULL)
+        shared->on_log(shared->payload, listing->fresh.entry->entry.name, GUDGEON_LOG_WARN, text);
+}
 
 static void log_left_out(const struct listing *listing, const char *tool, const char *why)
 {
-    const struct instance_options *shared = &listing->toolbox->shared;
     CLEANUP(free_ptr) char *text = xasprintf("tool \"%s\" is left out: %s", tool, why);
-    if (shared->on_log != NULL)
-        shared->on_log(shared->payload, listing->fresh.entry->entry.name, GUDGEON_LOG_WARN, text);
+    warn(listing, text);
 }
 
 static bool stands_on(const struct shelf *shelf, const char *name)
@@ -251,11 +257,20 @@ static bool has_place(struct listing *listing, const char *name, const char *plu
     return why == NULL;
 }
 
+static void remember_name(struct text_list *names, const char *name)
+{
+    if (names->count == TOOLS_MAX)
+        return;
+    names->items = xreallocarray(names->items, names->count + 1, sizeof *names->items);
+    names->items[names->count++] = xstrdup(name);
+}
+
 static void take_listed(void *payload, const gudgeon_tool *listed)
 {
     struct listing *listing = payload;
     const struct tools_entry *entry = listing->fresh.entry;
     CLEANUP(free_ptr) char *plugin_name = str_dup(listed->name);
+    remember_name(&listing->names, plugin_name);
     if (!is_wanted(entry, plugin_name))
         return;
     CLEANUP(free_ptr) char *name = legal_name(listing, plugin_name);
@@ -276,6 +291,27 @@ static void take_listed(void *payload, const gudgeon_tool *listed)
         log_left_out(listing, plugin_name, err.text);
 }
 
+/* A misspelt name under `deny` would leave the model the tool that it was to take away. */
+static void warn_of_unmatched(const struct listing *listing, const char *key,
+                              const struct text_list *globs)
+{
+    const struct text_list *names = &listing->names;
+    for (size_t i = 0; i < globs->count; i++) {
+        bool matches = false;
+        for (size_t j = 0; j < names->count; j++)
+            matches |= fnmatch(globs->items[i], names->items[j], 0) == 0;
+        if (matches)
+            continue;
+        const char *near =
+            nearest_name(globs->items[i], (const char *const *)names->items, names->count);
+        CLEANUP(free_ptr)
+        char *text = xasprintf("%s: no tool is called \"%s\"%s%s%s", key, globs->items[i],
+                               near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                               near != NULL ? "\"?" : "");
+        warn(listing, text);
+    }
+}
+
 /* Fills a new shelf; listing->fresh is the caller's, also after a failure. */
 static int list_instance(struct listing *listing, struct err *err)
 {
@@ -289,6 +325,13 @@ static int list_instance(struct listing *listing, struct err *err)
         err_set(err, status, "tools \"%s\": cannot list its tools: %s",
                 listing->fresh.entry->entry.name, message[0] != '\0' ? message : err_name(status));
     call_free(call);
+    if (status == 0) {
+        const struct tools_entry *entry = listing->fresh.entry;
+        warn_of_unmatched(listing, "allow", &entry->allow);
+        warn_of_unmatched(listing, "deny", &entry->deny);
+        warn_of_unmatched(listing, "idempotent", &entry->idempotent);
+    }
+    text_list_fini(&listing->names);
     return status;
 }
 

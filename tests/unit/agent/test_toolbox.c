@@ -138,6 +138,21 @@ static void test_names(void)
     rig_fini(&rig);
 }
 
+static void test_unmatched(void)
+{
+    struct rig rig;
+    rig_init(&rig, 1);
+    rig.entries[0].deny = (struct text_list){
+        .items = (char *[]){(char *)"ecko", (char *)"w*", (char *)"shell*"}, .count = 3};
+    rig.entries[0].idempotent = (struct text_list){.items = (char *[]){(char *)"w*"}, .count = 1};
+    struct toolbox *toolbox = opened(&rig);
+    check_names(toolbox, "list_as, echo, no_grant, too_much");
+    CHECK_STR(rig.log.data, "first 2 deny: no tool is called \"ecko\"; did you mean \"echo\"?\n"
+                            "first 2 deny: no tool is called \"shell*\"\n");
+    toolbox_free(toolbox);
+    rig_fini(&rig);
+}
+
 static void test_long_name(void)
 {
     static const char name[] = "an_entry_with_a_name_that_leaves_no_room_for_the_names_of_tools";
@@ -318,6 +333,7 @@ static void test_effects(void)
 int main(void)
 {
     UNIT_MAIN("toolbox", {"names, prefixes, allow and deny", test_names},
+              {"patterns that no tool matches", test_unmatched},
               {"names that are too long", test_long_name}, {"two tools of one name", test_clash},
               {"a missing secret shows at once", test_missing_secret},
               {"the list changes", test_refresh}, {"a list that fails", test_broken},
