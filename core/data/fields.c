@@ -356,9 +356,12 @@ static void *load_item(const struct target *target, struct yaml_node *node)
     memset(item, 0, table->size);
     ++*target->count;
     char shown[YAML_SHOWN_SIZE];
+    const struct field *first = &table->fields[0];
     if (node->kind != YAML_MAPPING && !node->is_faulty)
-        yaml_fault(target->context->diags, node, "each of \"%s\" must be a mapping, is %s",
-                   target->field->key, yaml_shown(node, shown));
+        yaml_fault(target->context->diags, node, "each of \"%s\" must be a mapping%s%s%s, is %s",
+                   target->field->key, first->required ? " (" : "",
+                   first->required ? first->key : "", first->required ? ": …)" : "",
+                   yaml_shown(node, shown));
     fields_load(table, node->kind == YAML_MAPPING ? node : NULL, item, target->context);
     return item;
 }

@@ -197,8 +197,8 @@ static void not_found(const struct registry *registry, enum kind kind, const cha
         err_set(err, ERR_REFUSED, "no %s \"%s\": %s is refused: %s", kind_name(kind), name,
                 plugin->path, plugin->refused);
     else if (other != NULL)
-        err_set(err, ERR_NOT_FOUND, "no %s \"%s\": in %s that is of kind %s", kind_name(kind), name,
-                other->plugin->path, kind_name(other->kind));
+        err_set(err, ERR_NOT_FOUND, "no %s \"%s\": the one in %s is of kind %s", kind_name(kind),
+                name, other->plugin->path, kind_name(other->kind));
     else if (near != NULL)
         err_set(err, ERR_NOT_FOUND, "no %s \"%s\"; did you mean \"%s\"?", kind_name(kind), name,
                 near);

@@ -286,7 +286,7 @@ static void test_key_faults(void)
          "3:30: \"tool_result_limit\" must be from 1KiB to 16MiB, is \"1GiB\""},
         {GOOD "journal: {sync: yes}", "3:17: \"sync\" must be never, step or always, is \"yes\""},
         {GOOD "tools: {use: clock}", "3:8: \"tools\" must be a list, is a mapping"},
-        {GOOD "tools: [clock]", "3:9: each of \"tools\" must be a mapping, is \"clock\""},
+        {GOOD "tools: [clock]", "3:9: each of \"tools\" must be a mapping (use: …), is \"clock\""},
         {GOOD "tools: [{use: clock, approve: ask}]",
          "3:31: \"approve\" must be never, always or destructive, is \"ask\""},
         {GOOD "tools: [{use: clock, name: a.b}]",

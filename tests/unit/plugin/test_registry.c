@@ -284,7 +284,7 @@ static void test_find(void)
                   place.one);
     CLEANUP(free_ptr)
     char *other =
-        xasprintf("no sink \"misbehave\": in %s/misbehave.so that is of kind tools", place.one);
+        xasprintf("no sink \"misbehave\": the one in %s/misbehave.so is of kind tools", place.one);
     const struct {
         enum kind kind;
         const char *name;
