@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "data/json.h"
 
 static const struct {
@@ -21,6 +22,11 @@ static const struct {
 static const int64_t *count_at(const struct usage *usage, size_t row)
 {
     return (const int64_t *)(const void *)((const char *)usage + counts[row].offset);
+}
+
+static int64_t *count_of(struct usage *usage, size_t row)
+{
+    return (int64_t *)(void *)((char *)usage + counts[row].offset);
 }
 
 /* A provider's count, which may be anything. */
@@ -45,7 +51,7 @@ void usage_add(struct usage *sum, const struct usage *part)
 {
     for (size_t i = 0; i < COUNT_OF(counts); i++)
         if (part->known & counts[i].bit)
-            *(int64_t *)(void *)((char *)sum + counts[i].offset) += *count_at(part, i);
+            *count_of(sum, i) = sum_capped(*count_at(sum, i), *count_at(part, i));
     sum->known |= part->known;
 }
 
@@ -63,5 +69,5 @@ void usage_write(struct json_writer *writer, const char *key, const struct usage
 
 int64_t usage_total(const struct usage *usage)
 {
-    return usage->input + usage->output;
+    return sum_capped(usage->input, usage->output);
 }

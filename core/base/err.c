@@ -29,7 +29,8 @@ static const struct {
     {ERR_BUSY, "busy"},
 };
 
-/* Makes the text one line, and ends it on a character when it had to be cut. */
+/* Ends the text on a character when it had to be cut, and makes it one line: it may quote names
+ * and words of others, and is printed as it is. */
 static void tidy(struct err *err, int wanted_len)
 {
     if (wanted_len >= (int)sizeof err->text) {
@@ -37,9 +38,7 @@ static void tidy(struct err *err, int wanted_len)
         size_t keep = utf8_cut(err->text, sizeof err->text - sizeof dots);
         memcpy(err->text + keep, dots, sizeof dots);
     }
-    for (char *p = err->text; *p != '\0'; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
+    utf8_make_line(err->text);
 }
 
 int err_set(struct err *err, int code, const char *format, ...)

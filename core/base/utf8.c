@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -151,10 +152,45 @@ int utf8_sanitise(struct buf *out, const char *text, size_t len)
     return buf_add(out, text + start, len - start);
 }
 
-/* C0, DEL, and C1 (U+0080 to U+009F), which terminals take as commands too. */
-static bool is_control(uint32_t code_point)
+/* What a terminal acts on, and what hides or reorders the text around it: C0, DEL and C1; marks,
+ * embeddings, overrides and isolates of direction; separators of lines; invisible characters and
+ * tags. Not among them: the joiners U+200C and U+200D, which scripts and emoji need. */
+static const struct {
+    uint32_t first, last;
+} not_shown[] = {
+    {0x0000, 0x001f}, {0x007f, 0x009f}, {0x061c, 0x061c},   {0x180e, 0x180e},
+    {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x206f},
+    {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+};
+
+bool utf8_is_shown(uint32_t code_point)
 {
-    return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
+    for (size_t i = 0; i < COUNT_OF(not_shown); i++)
+        if (code_point >= not_shown[i].first && code_point <= not_shown[i].last)
+            return false;
+    return true;
+}
+
+void utf8_make_line(char *text)
+{
+    size_t len = strlen(text), at = 0;
+    char *to = text;
+    while (at < len) {
+        uint32_t code_point;
+        size_t n = utf8_decode(text + at, len - at, &code_point);
+        if (n == 0) {
+            *to++ = '?';
+            at++;
+        } else if (!utf8_is_shown(code_point)) {
+            *to++ = ' ';
+            at += n;
+        } else {
+            memmove(to, text + at, n);
+            to += n;
+            at += n;
+        }
+    }
+    *to = '\0';
 }
 
 char *utf8_one_line(gudgeon_str text, size_t max_bytes)
@@ -162,11 +198,7 @@ char *utf8_one_line(gudgeon_str text, size_t max_bytes)
     struct buf line = BUF_INIT(BUF_MAX_ANY);
     if (text.ptr != NULL)
         utf8_sanitise(&line, text.ptr, text.len < max_bytes ? text.len : max_bytes);
-    uint32_t code_point;
-    for (size_t at = 0, len; at < line.len; at += len) {
-        len = utf8_decode(line.data + at, line.len - at, &code_point);
-        if (is_control(code_point))
-            memset(line.data + at, ' ', len);
-    }
-    return buf_take(&line);
+    char *copy = buf_take(&line);
+    utf8_make_line(copy);
+    return copy;
 }

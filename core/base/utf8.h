@@ -30,8 +30,14 @@ size_t utf8_count(const char *text, size_t len);
 /* Adds the text with every maximal invalid part and every NUL replaced by U+FFFD; 0 or
  * ERR_LIMIT. */
 int utf8_sanitise(struct buf *out, const char *text, size_t len);
-/* A new copy of at most about `max_bytes` of foreign text for a message: sanitised, control
- * characters as spaces; "" for absent text. */
+/* Whether a character is one to show to people: a terminal does not act on it, and it neither
+ * hides nor reorders the text around it. */
+bool utf8_is_shown(uint32_t code_point);
+/* Makes foreign text fit for a message, in place: what is not shown becomes a space, newlines
+ * among it, and a byte that is no UTF-8 becomes "?". */
+void utf8_make_line(char *text);
+/* A new copy of at most about `max_bytes` of foreign text for a message: sanitised and one line;
+ * "" for absent text. */
 char *utf8_one_line(gudgeon_str text, size_t max_bytes);
 
 #endif

@@ -53,7 +53,9 @@ static void print_list(const struct registry *registry)
         else
             printf("refused");
         terminal_style(&terminal, STYLE_DIM);
-        printf("\n    %s\n", plugin->path);
+        printf("\n    ");
+        terminal_line(&terminal, str_of(plugin->path), SIZE_MAX);
+        printf("\n");
         terminal_style(&terminal, STYLE_PLAIN);
         if (plugin->refused != NULL)
             printf("    %s\n", plugin->refused);

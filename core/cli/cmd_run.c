@@ -11,9 +11,11 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/setup.h"
+#include "cli/terminal.h"
 #include "event/event.h"
 #include "plugin/registry.h"
 #include "plugin/services.h"
@@ -101,6 +103,17 @@ static int refused_code(int status)
     return status == ERR_IO ? state_info(RUN_FAILED)->exit_code : EXIT_USAGE;
 }
 
+/* To a file or a pipe as it is; a terminal gets nothing that it would act on. */
+static void print_answer(const char *answer)
+{
+    struct terminal terminal = terminal_on(stdout);
+    if (isatty(STDOUT_FILENO))
+        terminal_text(&terminal, str_of(answer));
+    else
+        fputs(answer, stdout);
+    putchar('\n');
+}
+
 static int execute(const struct options *options, const struct run_options *run_options,
                    struct progress *progress)
 {
@@ -114,7 +127,7 @@ static int execute(const struct options *options, const struct run_options *run_
     bool seen = result->answer != NULL && isatty(STDOUT_FILENO) &&
                 progress_streamed(progress, result->answer);
     if (result->answer != NULL && !options->json && !seen)
-        printf("%s\n", result->answer);
+        print_answer(result->answer);
     if (!result->recorded || (result->state != RUN_SUCCESS && options->quiet))
         command_error(code, "%s: %s", state_info(result->state)->name, result->why);
     run_free(run);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/num.h"
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/setup.h"
@@ -59,7 +60,7 @@ static void print_wide(const struct terminal *terminal, const struct run_summary
 {
     char duration[HUMAN_SIZE], tokens[HUMAN_SIZE] = "-";
     if (run->input_tokens >= 0)
-        human_count(run->input_tokens + run->output_tokens, tokens);
+        human_count(sum_capped(run->input_tokens, run->output_tokens), tokens);
     printf("%-36s  %.19s  ", run->id, run->started);
     print_state(terminal, run);
     printf("%3lld  %8s  %9s  %-12s  ", (long long)run->steps,

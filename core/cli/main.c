@@ -11,6 +11,7 @@
 #include "agent/state.h"
 #include "base/alloc.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 
 extern const struct command command_run, command_check, command_plugins, command_log, command_runs,
@@ -35,6 +36,7 @@ int command_error(int exit_code, const char *format, ...)
     va_start(args, format);
     CLEANUP(free_ptr) char *text = xvasprintf(format, args);
     va_end(args);
+    utf8_make_line(text);
     fprintf(stderr, "gudgeon: %s\n", text);
     return exit_code;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/num.h"
 #include "base/str.h"
 #include "data/json.h"
 #include "event/event.h"
@@ -69,7 +70,7 @@ static void print_usage(struct progress *progress, const struct event *event)
 {
     char count[HUMAN_SIZE];
     struct json_object *usage = json_get(event->fields, "usage");
-    int64_t tokens = json_get_int(usage, "input", 0) + json_get_int(usage, "output", 0);
+    int64_t tokens = sum_capped(json_get_int(usage, "input", 0), json_get_int(usage, "output", 0));
     if (tokens > 0)
         fprintf(progress->terminal.file, " · %s tokens", human_count(tokens, count));
 }
@@ -91,11 +92,14 @@ static void on_step_started(struct progress *progress, const struct event *event
     progress->call_count = 0;
     progress->step_kinds++;
     terminal_style(&progress->terminal, STYLE_DIM);
-    if (str_is(json_get_str(event->fields, "kind"), "action"))
+    gudgeon_str kind = json_get_str(event->fields, "kind");
+    if (str_is(kind, "action")) {
         fprintf(progress->terminal.file, "step %lld",
                 (long long)json_get_int(event->fields, "number", 0));
-    else
-        fprintf(progress->terminal.file, "%.*s step", STR_ARG(json_get_str(event->fields, "kind")));
+    } else {
+        terminal_line(&progress->terminal, kind, 32);
+        fputs(" step", progress->terminal.file);
+    }
     progress->line_open = true;
 }
 
@@ -246,7 +250,9 @@ static void on_run_finished(struct progress *progress, const struct event *event
             human_duration(json_get_int(event->fields, "duration_ms", event->at_ms), duration));
     print_usage(progress, event);
     gudgeon_str run = json_get_str(event->fields, "run");
-    fprintf(progress->terminal.file, " · run %.*s\n", STR_ARG(run));
+    fputs(" · run ", progress->terminal.file);
+    terminal_line(&progress->terminal, run, 80);
+    fputc('\n', progress->terminal.file);
 }
 
 static void on_journal_repaired(struct progress *progress, const struct event *event)

@@ -36,14 +36,6 @@ void terminal_style(const struct terminal *terminal, enum style style)
         fputs(codes[style], terminal->file);
 }
 
-/* Whether a terminal may do something else than show it: C0, DEL, C1, and the controls that turn
- * the direction of text around. */
-static bool is_control(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069);
-}
-
 /* One character of possibly broken text; returns its length. */
 static size_t next(gudgeon_str text, size_t at, uint32_t *ret)
 {
@@ -60,7 +52,7 @@ void terminal_text(const struct terminal *terminal, gudgeon_str text)
     for (size_t at = 0; at < text.len;) {
         uint32_t c;
         size_t n = next(text, at, &c);
-        if (is_control(c) && c != '\n' && c != '\t')
+        if (!utf8_is_shown(c) && c != '\n' && c != '\t')
             fputs("·", terminal->file);
         else
             fwrite(text.ptr + at, 1, n, terminal->file);
@@ -84,7 +76,7 @@ void terminal_line(const struct terminal *terminal, gudgeon_str text, size_t wid
             }
             if (space)
                 fputc(' ', terminal->file);
-            if (is_control(c))
+            if (!utf8_is_shown(c))
                 fputs("·", terminal->file);
             else
                 fwrite(text.ptr + at, 1, n, terminal->file);

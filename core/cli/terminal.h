@@ -4,7 +4,7 @@
 
 /*
  * How the commands print for people: colours on a terminal only (and never with NO_COLOR), foreign
- * text without control characters, durations and counts as people read them.
+ * text without what a terminal would act on, durations and counts as people read them.
  */
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ struct terminal {
 
 struct terminal terminal_on(FILE *file);
 void terminal_style(const struct terminal *terminal, enum style style);
-/* Foreign text: control characters but newline and tab become "·". */
+/* Foreign text: what is not to be shown (utf8_is_shown), but for newline and tab, becomes "·". */
 void terminal_text(const struct terminal *terminal, gudgeon_str text);
 /* The same on one line, white space folded, cut to `width` characters with "…". */
 void terminal_line(const struct terminal *terminal, gudgeon_str text, size_t width);

@@ -23,9 +23,7 @@ static void tidy(char *text)
     size_t len = strlen(text);
     if (len > DIAG_LINE_MAX)
         memcpy(text + utf8_cut(text, DIAG_LINE_MAX - sizeof dots), dots, sizeof dots);
-    for (char *p = text; *p != '\0'; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
+    utf8_make_line(text);
 }
 
 static char *make_line(const char *file, struct diag_place place, const char *what)

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "plugin/registry.h"
 #include "plugin/trust.h"
 #include "sys/paths.h"
@@ -73,8 +74,10 @@ static void add_hit(struct walk *walk, const char *directory, const char *file,
         hit->refused = xstrdup(untrusted);
     else
         look_at(hit);
-    if (hit->name == NULL)
+    if (hit->name == NULL) {
         hit->name = xstrndup(file, strlen(file) - strlen(".so"));
+        utf8_make_line(hit->name);
+    }
 }
 
 /* ---- directories ---------------------------------------------------------------------------- */

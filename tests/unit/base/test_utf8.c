@@ -49,6 +49,53 @@ static void test_cut(void)
         CU_ASSERT_EQUAL(utf8_cut(text, i), cuts[i]);
 }
 
+/* What a terminal acts on, or what hides or turns around text, is not shown; bytes that are no text
+ * are not passed on either. */
+static void test_line(void)
+{
+    static const struct {
+        const char *name, *text, *line;
+    } lines[] = {
+        {"plain", "caf\xc3\xa9 \xf0\x9f\x98\x80", "caf\xc3\xa9 \xf0\x9f\x98\x80"},
+        {"C0 and DEL", "\x1b]0;x\x07\r\n\t\x7f.", " ]0;x     ."},
+        {"C1",
+         "a\xc2\x9b"
+         "31mb",
+         "a 31mb"},
+        {"marks of direction", "\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f|", "   |"},
+        {"overrides and isolates",
+         "\xe2\x80\xae"
+         "a\xe2\x81\xa6"
+         "b\xe2\x81\xa9",
+         " a b "},
+        {"invisible",
+         "a\xe2\x80\x8b\xef\xbb\xbf\xe2\x81\xa0"
+         "b",
+         "a   b"},
+        {"tags",
+         "a\xf3\xa0\x81\x81"
+         "b",
+         "a b"},
+        {"line separators",
+         "a\xe2\x80\xa8\xe2\x80\xa9"
+         "b",
+         "a  b"},
+        {"joiners", "\xe2\x80\x8c\xe2\x80\x8d", "\xe2\x80\x8c\xe2\x80\x8d"},
+        {"no UTF-8",
+         "a\x9b"
+         "31m\xff\xc3",
+         "a?31m??"},
+    };
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        CLEANUP(free_ptr) char *text = xstrdup(lines[i].text);
+        utf8_make_line(text);
+        CHECK_STR(text, lines[i].line);
+    }
+    CU_ASSERT_TRUE(utf8_is_shown(' '));
+    CU_ASSERT_FALSE(utf8_is_shown(0));
+    CU_ASSERT_TRUE(utf8_is_shown(0x10ffff));
+}
+
 /* Every code point there is, there and back. */
 static void test_round_trip(void)
 {
@@ -80,7 +127,7 @@ static void test_clock(void)
 int main(void)
 {
     UNIT_MAIN("utf8", {"valid and invalid bytes", test_rows},
-              {"a cut never splits a character", test_cut},
+              {"a cut never splits a character", test_cut}, {"foreign text as one line", test_line},
               {"every code point, there and back", test_round_trip},
               {"times are UTC, ids are UUIDv7", test_clock});
 }
