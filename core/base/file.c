@@ -33,15 +33,24 @@ int file_read_fd(int fd, size_t max_bytes, struct buf *out, struct err *err)
     }
 }
 
-int file_read(const char *path, size_t max_bytes, struct buf *out, struct err *err)
+int file_open(const char *path, int flags, int *ret, struct err *err)
 {
-    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    CLEANUP(close_fd) int fd = open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return err_set(err, ERR_NOT_FOUND, "no such file");
     struct stat found;
     if (fd < 0 || fstat(fd, &found) < 0)
-        return err_set_errno(err, errno, "cannot be read");
+        return err_set_errno(err, errno, "cannot be opened");
     if (!S_ISREG(found.st_mode))
         return err_set(err, ERR_IO, "is no regular file");
-    return file_read_fd(fd, max_bytes, out, err);
+    *ret = fd;
+    fd = -1;
+    return 0;
+}
+
+int file_read(const char *path, size_t max_bytes, struct buf *out, struct err *err)
+{
+    CLEANUP(close_fd) int fd = -1;
+    int status = file_open(path, O_RDONLY, &fd, err);
+    return status < 0 ? status : file_read_fd(fd, max_bytes, out, err);
 }

@@ -27,8 +27,9 @@ static int open_directory(const char *run_directory, int *ret, struct err *err)
 /* 0 or an errno value. */
 static int write_new(const struct journal_io *io, int dir, gudgeon_str bytes, bool durable)
 {
+    unlinkat(dir, new_name, 0); /* of a writer that was killed, or planted */
     CLEANUP(close_fd)
-    int fd = openat(dir, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd = openat(dir, new_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return errno;
     int errnum = journal_io_write(io, fd, bytes, NULL);

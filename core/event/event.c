@@ -26,6 +26,12 @@ static const char *member_text(struct json_object *fields, const char *key)
     return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
 }
 
+/* What a counter of ours can have reached: whoever goes on from it cannot pass the type's end. */
+static bool is_count(int64_t number)
+{
+    return number >= 0 && number < INT64_C(1) << 53;
+}
+
 /* Takes `fields` on success only. */
 static int read_envelope(struct json_object *fields, struct event *ret, struct err *err)
 {
@@ -42,8 +48,9 @@ static int read_envelope(struct json_object *fields, struct event *ret, struct e
         .at_ms = json_get_int(fields, "at_ms", -1),
         .fields = fields,
     };
-    if (version < 1 || event.record.seq < 1 || event.at_ms < 0 || event.type_name == NULL ||
-        event.run == NULL || event.time == NULL)
+    if (version < 1 || !is_count(event.record.seq) || event.record.seq < 1 ||
+        !is_count(event.at_ms) || event.type_name == NULL || event.run == NULL ||
+        event.time == NULL)
         return err_set(err, ERR_INVALID,
                        "JSON, but no record: v, run, seq, time, at_ms or type "
                        "is missing or wrong");

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "data/json.h"
 #include "event/journal_io.h"
@@ -259,8 +260,7 @@ int journal_add_blob(struct journal *journal, gudgeon_str bytes, char ret_name[B
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* An id is also the name of a directory. */
-static bool is_run_id(const char *text)
+bool journal_is_run_id(const char *text)
 {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -271,7 +271,7 @@ static bool is_run_id(const char *text)
 static int new_journal(const char *runs, const char *run_id, enum journal_sync sync,
                        struct journal **ret, struct err *err)
 {
-    if (!is_run_id(run_id))
+    if (!journal_is_run_id(run_id))
         return err_set(err, ERR_INVALID, "\"%.80s\" is no run id", run_id);
     struct journal *journal = xcalloc(1, sizeof *journal);
     journal->io = journal_io();
@@ -502,10 +502,8 @@ static int reopen(struct journal *journal, struct err *err)
     int status = lock_take(journal->directory, &journal->lock_fd, err);
     if (status < 0)
         return status;
-    journal->fd = open(journal->path, O_RDWR | O_APPEND | O_CLOEXEC);
-    if (journal->fd < 0)
-        return err_set_errno(err, errno, "cannot open %s", journal->path);
-    return go_on(journal, err);
+    status = file_open(journal->path, O_RDWR | O_APPEND | O_NOFOLLOW, &journal->fd, err);
+    return status < 0 ? err_prefix(err, "%s", journal->path) : go_on(journal, err);
 }
 
 int journal_open(const char *runs, const char *run_id, enum journal_sync sync, struct journal **ret,

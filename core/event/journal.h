@@ -34,6 +34,9 @@ enum journal_sync { JOURNAL_SYNC_NEVER, JOURNAL_SYNC_STEP, JOURNAL_SYNC_ALWAYS }
 /* Longest record, in bytes; larger content belongs into a blob. */
 enum { JOURNAL_MAX_LINE = 32 << 20 };
 
+/* Whether the text can be a run's id, which is also the name of its directory. */
+bool journal_is_run_id(const char *text);
+
 /* Makes the run's directory (which must not exist) below `runs` (made when missing). The entries
  * that lead to the file are synced with the first record that is; nothing is left after a
  * failure. */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/file.h"
 
 /* l_pid must be 0 for OFD locks; zero start and length mean the whole file. */
 static struct flock whole_file(void)
@@ -17,9 +18,9 @@ static struct flock whole_file(void)
 int lock_take(const char *run_directory, int *ret_fd, struct err *err)
 {
     CLEANUP(free_ptr) char *path = xasprintf("%s/lock", run_directory);
-    CLEANUP(close_fd) int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return err_set_errno(err, errno, "cannot open %s", path);
+    CLEANUP(close_fd) int fd = -1;
+    if (file_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, &fd, err) < 0)
+        return err_prefix(err, "%s", path);
     struct flock lock = whole_file();
     while (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
         if (errno == EAGAIN || errno == EACCES)
@@ -36,7 +37,8 @@ int lock_take(const char *run_directory, int *ret_fd, struct err *err)
 bool lock_is_held(const char *run_directory)
 {
     CLEANUP(free_ptr) char *path = xasprintf("%s/lock", run_directory);
-    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP(close_fd) int fd = -1;
     struct flock lock = whole_file();
-    return fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    return file_open(path, O_RDONLY | O_NOFOLLOW, &fd, NULL) == 0 &&
+           fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "event/journal.h"
 
@@ -173,14 +174,15 @@ int reader_run(const char *directory, reader_fn *each, void *payload, struct rea
                struct err *err)
 {
     CLEANUP(free_ptr) char *path = xasprintf("%s/journal.jsonl", directory);
-    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT)
+    CLEANUP(close_fd) int fd = -1;
+    int status = file_open(path, O_RDONLY | O_NOFOLLOW, &fd, err);
+    if (status == ERR_NOT_FOUND)
         return err_set(err, ERR_NOT_FOUND, "there is no journal in %s", directory);
-    if (fd < 0)
-        return err_set_errno(err, errno, "cannot open %s", path);
+    if (status < 0)
+        return err_prefix(err, "%s", path);
     struct reader reader = {.each = each, .payload = payload};
     struct window window = {.text = BUF_INIT(BUF_MAX_ANY)};
-    int status = read_file(&reader, fd, &window, err);
+    status = read_file(&reader, fd, &window, err);
     buf_fini(&window.text);
     free(reader.run);
     if (status == 0 && report != NULL)

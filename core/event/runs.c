@@ -14,9 +14,12 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/file.h"
+#include "base/num.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "data/json.h"
+#include "event/journal.h"
 #include "event/lock.h"
 #include "event/reader.h"
 #include "event/tail.h"
@@ -48,13 +51,13 @@ static int newest_first(const void *a, const void *b)
 
 static bool is_run(const char *runs, const struct dirent *entry)
 {
-    if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof((struct run_summary){0}.id))
+    if (!journal_is_run_id(entry->d_name))
         return false;
     if (entry->d_type != DT_UNKNOWN)
         return entry->d_type == DT_DIR;
     CLEANUP(free_ptr) char *path = xasprintf("%s/%s", runs, entry->d_name);
     struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static int names_read(const char *runs, struct names *names, struct err *err)
@@ -81,7 +84,8 @@ static int names_read(const char *runs, struct names *names, struct err *err)
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-/* The first line of `text`, cut on a character to what fits, with "…" where something is left. */
+/* The first line of `text`, cut on a character to what fits, with "…" where something is left, and
+ * fit to be shown: a journal may be anybody's. */
 static void copy_line(char *out, size_t size, gudgeon_str text)
 {
     static const char more[] = "…";
@@ -95,6 +99,7 @@ static void copy_line(char *out, size_t size, gudgeon_str text)
     if (len > 0)
         memcpy(out, text.ptr, len);
     memcpy(out + len, is_cut ? more : "", is_cut ? sizeof more : 1);
+    utf8_make_line(out);
 }
 
 struct head {
@@ -166,8 +171,8 @@ static void take_counts(struct ending *ending, const struct event *event)
         summary->steps = number;
     if (event->record.type == EVENT_MODEL_REPLIED || event->record.type == EVENT_MODEL_FAILED ||
         event->record.type == EVENT_CALL_FINISHED) {
-        ending->input_tokens += json_get_int(usage, "input", 0);
-        ending->output_tokens += json_get_int(usage, "output", 0);
+        ending->input_tokens = sum_capped(ending->input_tokens, json_get_int(usage, "input", 0));
+        ending->output_tokens = sum_capped(ending->output_tokens, json_get_int(usage, "output", 0));
     }
 }
 
@@ -203,9 +208,9 @@ static int read_ending(struct tail *tail, struct ending *ending, bool *ret_all)
 static bool read_tail(const char *directory, struct run_summary *summary, bool *ret_rests)
 {
     CLEANUP(free_ptr) char *path = xasprintf("%s/journal.jsonl", directory);
-    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP(close_fd) int fd = -1;
     struct tail tail;
-    if (fd < 0 || tail_init(&tail, fd, NULL) < 0)
+    if (file_open(path, O_RDONLY | O_NOFOLLOW, &fd, NULL) < 0 || tail_init(&tail, fd, NULL) < 0)
         return false;
     struct ending ending = {.summary = summary};
     bool all;

@@ -39,6 +39,26 @@ static void test_read(void)
     unlink(fifo);
 }
 
+static void test_open(void)
+{
+    CLEANUP(free_ptr) char *path = xasprintf("%s/made", directory);
+    CLEANUP(free_ptr) char *link = xasprintf("%s/link", directory);
+    struct err err = {0};
+    int fd = -1;
+    CU_ASSERT_EQUAL(file_open(path, O_RDWR | O_CREAT, &fd, &err), 0);
+    CU_ASSERT_EQUAL(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    close_fd(&fd);
+    CU_ASSERT_EQUAL(symlink(path, link), 0);
+    CU_ASSERT_EQUAL(file_open(link, O_RDONLY | O_NOFOLLOW, &fd, &err), ERR_IO);
+    CHECK_STR(err.text, "cannot be opened: Too many levels of symbolic links");
+    CU_ASSERT_EQUAL(file_open(link, O_RDONLY, &fd, &err), 0);
+    close_fd(&fd);
+    CU_ASSERT_EQUAL(file_open("/dev/zero", O_RDONLY, &fd, &err), ERR_IO);
+    CU_ASSERT_EQUAL(fd, -1);
+    unlink(link);
+    unlink(path);
+}
+
 static void test_descriptor(void)
 {
     int ends[2];
@@ -56,8 +76,8 @@ int main(void)
 {
     if (mkdtemp(directory) == NULL)
         return 2;
-    static const struct unit_row rows[] = {{"by name", test_read},
-                                           {"by descriptor", test_descriptor}};
+    static const struct unit_row rows[] = {
+        {"by name", test_read}, {"opened", test_open}, {"by descriptor", test_descriptor}};
     int status = unit_run("file", rows, COUNT_OF(rows));
     rmdir(directory);
     return status;

@@ -296,10 +296,60 @@ static void test_find(void)
     CU_ASSERT_EQUAL(runs_find(nowhere, "last", &id, NULL), ERR_NOT_FOUND);
 }
 
+/* Whatever stands in the place of a file, or of a run, is no reason to hang or to follow it. */
+static void test_planted(void)
+{
+    SCRATCH(runs);
+    static const char *const kinds[] = {"fifo", "link", "directory"};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        static const char *const files[] = {"journal.jsonl", "lock"};
+        for (size_t j = 0; j < COUNT_OF(files); j++) {
+            SCRATCH(place);
+            CLEANUP(free_ptr) char *dir = xasprintf("%s/%s", place, OLD);
+            CLEANUP(free_ptr) char *path = xasprintf("%s/%s", dir, files[j]);
+            SCRATCH_NEED(mkdir(dir, 0700) == 0);
+            SCRATCH_NEED((i == 0   ? mkfifo(path, 0600)
+                          : i == 1 ? symlink("/dev/zero", path)
+                                   : mkdir(path, 0700)) == 0);
+            struct run_summary run = only(place);
+            CHECK_STR(run.state, "unreadable");
+        }
+    }
+    static const char *const names[] = {"a b", "..x", "\x1b]0;x\x07", "\xff", "caf\xc3\xa9"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        CLEANUP(free_ptr) char *dir = xasprintf("%s/%s", runs, names[i]);
+        SCRATCH_NEED(mkdir(dir, 0700) == 0);
+    }
+    CLEANUP(free_ptr) char *link = xasprintf("%s/%s", runs, MID);
+    SCRATCH_NEED(symlink("/tmp", link) == 0);
+    CU_ASSERT_EQUAL(list_runs(runs, 0).count, 0);
+}
+
+/* What is shown of a foreign journal holds nothing that a terminal would act on. */
+static void test_foreign_text(void)
+{
+    static const char text[] =
+        "{\"v\":1,\"run\":\"x\",\"seq\":1,\"time\":\"t\\u001b[2J\",\"at_ms\":0,\"type\":"
+        "\"run.started\",\"task\":\"a\\u009bb\",\"definition\":{\"agent\":\"c\xe2\x80\xae\"}}\n"
+        "{\"v\":1,\"run\":\"x\",\"seq\":2,\"time\":\"t\",\"at_ms\":0,\"type\":\"run.finished\","
+        "\"state\":\"\\u0007d\",\"usage\":{\"input\":9223372036854775807}}\n";
+    SCRATCH(runs);
+    CLEANUP(free_ptr) char *dir = xasprintf("%s/%s", runs, OLD);
+    SCRATCH_NEED(mkdir(dir, 0700) == 0);
+    scratch_write(text, strlen(text), "%s/journal.jsonl", dir);
+    struct run_summary run = only(runs);
+    CHECK_STR(run.started, "t [2J");
+    CHECK_STR(run.task, "a b");
+    CHECK_STR(run.agent, "c ");
+    CHECK_STR(run.state, " d");
+}
+
 int main(void)
 {
     UNIT_MAIN("runs", {"a finished run", test_finished}, {"an unfinished run", test_unfinished},
               {"a long journal is not read through", test_long}, {"states", test_states},
               {"unreadable runs", test_unreadable}, {"the task is one line", test_task_cut},
-              {"newest first", test_order}, {"finding by name", test_find});
+              {"what was planted is not followed", test_planted},
+              {"foreign text", test_foreign_text}, {"newest first", test_order},
+              {"finding by name", test_find});
 }
