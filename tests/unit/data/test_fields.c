@@ -268,7 +268,7 @@ static void test_faults_in_items(void)
               "\nf:3:12: each of \"texts\" must be a text, is a list"
               "\nf:5:13: \"number\" must be from -5 to 5, is \"6\""
               "\nf:6:5: \"number\" is missing: N."
-              "\nf:7:5: each of \"list\" must be a mapping, is \"5\""
+              "\nf:7:5: each of \"list\" must be a mapping (number: …), is \"5\""
               "\nf:8:7: each key of \"map\" must be a name (a to c), is \"dd\"");
     CLEANUP(free_ptr) char *missing = outcome("path: x");
     CHECK_STR(strchr(missing, '\n'), "\nf:1:1: \"text\" is missing: T.");
