@@ -15,11 +15,27 @@
 
 static const char new_name[] = ".new"; /* one is enough: one writer holds the lock */
 
-static int open_directory(const char *run_directory, int *ret, struct err *err)
+/* 0 or an errno value. */
+static int sync_directory(const struct journal_io *io, const char *path)
+{
+    CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 || io->fsync(fd) < 0 ? errno : 0;
+}
+
+/* Makes RUN/blobs with the first blob. One that stands already is on disk, or the journal, opened
+ * again after its maker was killed, syncs the run's directory with its next durable record. */
+static int open_directory(const struct journal_io *io, const char *run_directory, bool durable,
+                          int *ret, struct err *err)
 {
     CLEANUP(free_ptr) char *path = xasprintf("%s/blobs", run_directory);
-    if (mkdir(path, 0700) < 0 && errno != EEXIST)
-        return err_set_errno(err, errno, "cannot make directory %s", path);
+    bool is_new = mkdir(path, 0700) == 0;
+    int errnum = is_new || errno == EEXIST ? 0 : errno;
+    if (is_new && durable)
+        errnum = sync_directory(io, run_directory);
+    if (is_new && errnum != 0)
+        rmdir(path);
+    if (errnum != 0)
+        return err_set_errno(err, errnum, "cannot make directory %s", path);
     *ret = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return *ret < 0 ? err_set_errno(err, errno, "cannot open %s", path) : 0;
 }
@@ -50,7 +66,7 @@ int blob_write(const struct journal_io *io, const char *run_directory, gudgeon_s
 {
     _Static_assert((int)BLOB_NAME_SIZE == (int)DIGEST_HEX_SIZE, "a blob's name is its digest");
     CLEANUP(close_fd) int dir = -1;
-    int status = open_directory(run_directory, &dir, err);
+    int status = open_directory(io, run_directory, durable, &dir, err);
     if (status < 0)
         return status;
     char name[BLOB_NAME_SIZE];

@@ -22,7 +22,7 @@ struct journal_io;
 
 enum { BLOB_NAME_SIZE = 65 };
 
-/* Makes RUN/blobs when missing. ERR_IO; nothing is left behind then. */
+/* Makes RUN/blobs with the first blob. ERR_IO; nothing is left behind then. */
 int blob_write(const struct journal_io *io, const char *run_directory, gudgeon_str bytes,
                bool durable, char ret_name[BLOB_NAME_SIZE], struct err *err);
 /* Adds at most `max` bytes of a blob from `offset` on; *ret_size is the size of the whole.

@@ -327,9 +327,6 @@ int64_t journal_last_seq(const struct journal *journal)
 
 static int make_files(struct journal *journal, struct err *err)
 {
-    CLEANUP(free_ptr) char *blobs = xasprintf("%s/blobs", journal->directory);
-    if (mkdir(blobs, 0700) < 0)
-        return err_set_errno(err, errno, "cannot make directory %s", blobs);
     int status = lock_take(journal->directory, &journal->lock_fd, err);
     if (status < 0)
         return status;
@@ -342,11 +339,10 @@ static int make_files(struct journal *journal, struct err *err)
 /* Leaves no half-made run behind. */
 static void remove_files(const struct journal *journal)
 {
-    static const char *const files[] = {"journal.jsonl", "lock", "blobs"};
+    static const char *const files[] = {"journal.jsonl", "lock"};
     for (size_t i = 0; i < COUNT_OF(files); i++) {
         CLEANUP(free_ptr) char *path = xasprintf("%s/%s", journal->directory, files[i]);
-        if (unlink(path) < 0)
-            rmdir(path);
+        unlink(path);
     }
     rmdir(journal->directory);
 }

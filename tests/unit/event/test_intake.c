@@ -247,7 +247,8 @@ static void test_result(void)
         row_failed(failures, rows[i].name);
         buf_fini(&out);
     }
-    CU_ASSERT_EQUAL(scratch_count("%s/r/blobs", runs), 0);
+    CLEANUP(free_ptr) char *blobs = xasprintf("%s/r/blobs", runs);
+    CU_ASSERT_EQUAL(access(blobs, F_OK), -1);
 }
 
 static void test_cut(void)

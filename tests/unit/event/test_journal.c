@@ -756,7 +756,7 @@ static void test_blob(void)
     memset(disk.order, 0, sizeof disk.order);
     CU_ASSERT_EQUAL_FATAL(journal_add_blob(journal, str_of("abc"), name, NULL), 0);
     CHECK_STR(name, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    CHECK_STR(disk.order, "wsrs"); /* written, synced, named, the name synced */
+    CHECK_STR(disk.order, "swsrs"); /* blobs made, synced; written, synced, named, name synced */
     memset(disk.order, 0, sizeof disk.order);
     CU_ASSERT_EQUAL_FATAL(journal_add_blob(journal, str_of("abc"), again, NULL), 0);
     CHECK_STR(again, name);
