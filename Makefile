@@ -59,6 +59,7 @@ ALL_LDFLAGS   = $(SANITIZER) $(LINK_HARDENING) $(LDFLAGS)
 LAYERS       := base data sys event plugin agent
 CORE_SRC     := $(foreach l,$(LAYERS),$(wildcard core/$(l)/*.c))
 HTTP_SRC     := $(wildcard core/sys/http/*.c)
+SANDBOX_SRC  := $(wildcard core/sys/sandbox/*.c)
 CLI_SRC      := $(wildcard core/cli/*.c)
 WORKER_SRC   := $(wildcard core/worker/*.c)
 PLUGINS      := $(filter-out plugins/README.md,$(notdir $(wildcard plugins/*)))
@@ -99,8 +100,11 @@ $(CORE_LIB): $(CORE_OBJ)
 $(B)/gudgeon: $(call obj,$(CLI_SRC)) $(CORE_LIB)
 	$(CC) $(ALL_LDFLAGS) -pie -o $@ $^ $(HOST_LIBS)
 
-$(B)/gudgeon-worker: $(call obj,$(WORKER_SRC)) $(CORE_LIB)
-	$(CC) $(ALL_LDFLAGS) -pie -o $@ $^ $(HOST_LIBS)
+# The sandbox belongs to the worker alone, so that the host does not load libseccomp.
+SANDBOX_OBJ  := $(call obj,$(SANDBOX_SRC))
+SANDBOX_LIBS := $(call pkg_libs,libseccomp)
+$(B)/gudgeon-worker: $(call obj,$(WORKER_SRC)) $(SANDBOX_OBJ) $(CORE_LIB)
+	$(CC) $(ALL_LDFLAGS) -pie -o $@ $^ $(SANDBOX_LIBS) $(HOST_LIBS)
 
 # The HTTP module: loaded by the host on first use, so that only it pays for libcurl.
 $(HTTP_MODULE): $(call obj,$(HTTP_SRC)) $(CORE_LIB)
@@ -137,7 +141,12 @@ TEST_LIBS     = $(call pkg_libs,cunit) $(HOST_LIBS)
 $(B)/tests/unit/%: tests/unit/%.c $(CORE_LIB) $(FLAGS_STAMP)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CPPFLAGS) $(filter-out -fvisibility=hidden,$(ALL_CFLAGS)) $(ALL_LDFLAGS) \
-	    -o $@ $< $(CORE_LIB) $(TEST_LIBS)
+	    -o $@ $< $(UNIT_OBJ) $(CORE_LIB) $(UNIT_LIBS) $(TEST_LIBS)
+
+# The one that is about what only the worker has.
+$(B)/tests/unit/sys/test_sandbox: $(SANDBOX_OBJ)
+$(B)/tests/unit/sys/test_sandbox: UNIT_OBJ = $(SANDBOX_OBJ)
+$(B)/tests/unit/sys/test_sandbox: UNIT_LIBS = $(SANDBOX_LIBS)
 
 # check.mk comes last: it names what the others define.
 include $(filter-out tests/check.mk,$(wildcard tests/*.mk)) tests/check.mk
