@@ -63,10 +63,16 @@ static gudgeon_str between(const char *text, const char *before, const char *aft
  * "LIB: version `V' not found (required by FILE)". */
 static int explain(const char *path, const char *message, struct err *err)
 {
-    static const char cannot_open[] = ": cannot open shared object file: No such file or directory";
+    static const char cannot_open[] = ": cannot open shared object file: ";
     const char *library_end = strstr(message, cannot_open);
-    if (library_end != NULL)
+    const char *reason = library_end != NULL ? library_end + strlen(cannot_open) : "";
+    if (strcmp(reason, "No such file or directory") == 0)
         return err_set(err, ERR_NOT_FOUND, "needs %.*s, which is not installed",
+                       (int)(library_end - message), message);
+    if (strcmp(reason, "Permission denied") == 0)
+        return err_set(err, ERR_REFUSED,
+                       "needs %.*s, which its sandbox does not let it read; name its directory in "
+                       "LD_LIBRARY_PATH",
                        (int)(library_end - message), message);
     gudgeon_str name = between(message, "undefined symbol: ", ",");
     if (name.len > 0)

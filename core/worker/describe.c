@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,15 +23,18 @@
 #include "plugin/load.h"
 #include "plugin/registry.h"
 #include "plugin/trust.h"
+#include "sys/sandbox.h"
 #include "worker/guard.h"
 #include "worker/worker.h"
 
-static const struct guard_limits limits = {
+static const struct sandbox_limits limits = {
     .cpu_s = 10,
     .memory_bytes = UINT64_C(4) << 30, /* language runtimes reserve much that they never touch */
     .file_bytes = 1 << 20,
     .files = 128,
 };
+
+enum { LIBRARY_DIRECTORIES_MAX = 16 }; /* of LD_LIBRARY_PATH */
 
 /* Moves standard output away from the constructors: theirs is a file in memory, which shows
  * afterwards whether they wrote to it. The answer's descriptor, or an error. */
@@ -54,9 +59,40 @@ static int check_output(struct err *err)
     return 0;
 }
 
+/* Splits `list` in place; what is empty or not there is left out. */
+static size_t split_directories(char *list, const char **ret, size_t room)
+{
+    size_t count = 0;
+    for (char *next; list != NULL && count < room; list = next) {
+        next = strchr(list, ':');
+        if (next != NULL)
+            *next++ = '\0';
+        if (access(list, F_OK) == 0)
+            ret[count++] = list;
+    }
+    return count;
+}
+
+/* Nothing but reading: system libraries, and those where the loader looks for this file's own. */
+static int enter_sandbox(const char *path, struct err *err)
+{
+    const char *read[LIBRARY_DIRECTORIES_MAX + 2] = {NULL};
+    const char *given = getenv("LD_LIBRARY_PATH");
+    CLEANUP(free_ptr) char *libraries = given != NULL ? xstrdup(given) : NULL;
+    CLEANUP(free_ptr) char *directory = realpath(path, NULL);
+    size_t count = split_directories(libraries, read, LIBRARY_DIRECTORIES_MAX);
+    if (directory != NULL) {
+        strrchr(directory, '/')[1] = '\0';
+        read[count++] = directory;
+    }
+    const struct sandbox_policy policy = {.read = read, .limits = limits};
+    struct sandbox_report report; /* the host learns what holds from workers that do more */
+    return guard_enter(&policy, &report, err);
+}
+
 static int load(const char *path, const struct gudgeon_plugin **ret, struct err *err)
 {
-    int status = guard_enter(&limits, err);
+    int status = enter_sandbox(path, err);
     if (status == 0)
         status = plugin_open(path, ret, err);
     return status == 0 ? check_output(err) : status;

@@ -59,7 +59,7 @@ static __attribute__((constructor)) void look(void)
     for (int fd = 5; fd < 64; fd++)
         open_fds += fcntl(fd, F_GETFD) >= 0;
     fprintf(stderr, "core %d cpu %d file %d new privileges %d dies with %d others %d\n",
-            (int)core.rlim_max, (int)cpu.rlim_max, (int)file.rlim_max,
+            (int)core.rlim_max, (int)cpu.rlim_cur, (int)file.rlim_max,
             !prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), signal == SIGKILL, open_fds);
 }
 END

@@ -108,6 +108,10 @@ static const struct row rows[] = {
     {.name = "ctor_memory", .refused = "constructor crashed with SIGABRT", .transient = true},
     {.name = "ctor_escape"},
     {.name = "ctor_surroundings"},
+    {.name = "ctor_read"},
+    {.name = "ctor_write"},
+    {.name = "ctor_connect"},
+    {.name = "ctor_exec"},
 
     {.name = "name_mismatch",
      .refused = "calls itself \"another_name\", so its file must be another_name.so"},
