@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent/run_internal.h"
 
+#include <stdlib.h>
+
 #include "agent/listener.h"
 #include "agent/memory.h"
 #include "base/alloc.h"
@@ -39,11 +41,12 @@ static void tell(struct run *run, const struct event *event)
         sink_push(run->sinks[i], event_name(event->record.type), event->record.line);
 }
 
-/* What is not written has not happened, whatever state was reached in the meantime. */
+/* What is not written has not happened, whatever state and answer were reached in the meantime. */
 static int fail_unwritten(struct run *run, const struct err *err)
 {
     run->state = RUN_LIVE;
     buf_reset(&run->why);
+    free(TAKE(run->answer));
     return run_end(run, RUN_FAILED, "%s", err->text);
 }
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -16,7 +17,7 @@
 enum {
     QUEUE_BYTES_MAX = 16 << 20,
     EVENT_TIME_S = 10, /* for one event, and for a flush */
-    CLOSE_TIME_S = 5,  /* for all that is queued when the run ends */
+    CLOSE_TIME_S = 3,  /* for all that is queued when the run ends */
 };
 
 struct item {
@@ -33,13 +34,12 @@ struct sink {
     char *run;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed; /* waits on it are by the monotonic clock */
     struct item *first, **last;
     size_t queued_bytes;
     size_t dropped;
-    bool closing, disabled;
-    int64_t close_deadline_ns;
-    struct cancel cancel;
+    bool closing, late, ended, disabled;
+    struct cancel cancel; /* of the call under way, when there is no time left for it */
 };
 
 static void say(struct sink *sink, const char *text)
@@ -71,8 +71,7 @@ static struct item *take(struct sink *sink)
     pthread_mutex_lock(&sink->lock);
     while (sink->first == NULL && !sink->closing)
         pthread_cond_wait(&sink->changed, &sink->lock);
-    bool late = sink->closing && clock_monotonic_ns() > sink->close_deadline_ns;
-    while (late && sink->first != NULL) {
+    while (sink->late && sink->first != NULL) {
         item_free(unlink_first(sink));
         sink->dropped++;
     }
@@ -101,6 +100,13 @@ static void disable(struct sink *sink, struct call *call, int status)
     pthread_mutex_unlock(&sink->lock);
 }
 
+static void count_dropped(struct sink *sink)
+{
+    pthread_mutex_lock(&sink->lock);
+    sink->dropped++;
+    pthread_mutex_unlock(&sink->lock);
+}
+
 static void deliver(struct sink *sink, const struct item *item)
 {
     gudgeon_event event = {
@@ -111,7 +117,9 @@ static void deliver(struct sink *sink, const struct item *item)
     };
     struct call *call = new_call(sink);
     int status = instance_event(sink->instance, call, &event);
-    if (status < 0 && status != ERR_RETRY)
+    if (status == ERR_RETRY || (status < 0 && cancel_is_set(&sink->cancel)))
+        count_dropped(sink);
+    else if (status < 0)
         disable(sink, call, status);
     call_free(call);
 }
@@ -129,7 +137,21 @@ static void *serve(void *payload)
     if (!sink->disabled)
         instance_flush(sink->instance, call);
     call_free(call);
+    pthread_mutex_lock(&sink->lock);
+    sink->ended = true;
+    pthread_cond_broadcast(&sink->changed);
+    pthread_mutex_unlock(&sink->lock);
     return NULL;
+}
+
+static void init_waits(struct sink *sink)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&sink->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&sink->lock, NULL);
 }
 
 int sink_open(const struct component_info *component, const struct instance_options *options,
@@ -145,8 +167,7 @@ int sink_open(const struct component_info *component, const struct instance_opti
     sink->name = xstrdup(options->name);
     sink->run = xstrdup(run);
     sink->last = &sink->first;
-    pthread_mutex_init(&sink->lock, NULL);
-    pthread_cond_init(&sink->changed, NULL);
+    init_waits(sink);
     cancel_init(&sink->cancel, NULL);
     if (pthread_create(&sink->thread, NULL, serve, sink) != 0)
         abort();
@@ -173,19 +194,33 @@ void sink_push(struct sink *sink, const char *type, gudgeon_str line)
     pthread_mutex_unlock(&sink->lock);
 }
 
+/* Lets the thread deliver what is queued; after the time for that, what it does is cancelled. */
+static void end_thread(struct sink *sink)
+{
+    const int64_t deadline_ns = clock_monotonic_ns() + CLOSE_TIME_S * NS_PER_S;
+    const struct timespec until = {.tv_sec = deadline_ns / NS_PER_S,
+                                   .tv_nsec = deadline_ns % NS_PER_S};
+    int status = 0;
+    pthread_mutex_lock(&sink->lock);
+    sink->closing = true;
+    pthread_cond_broadcast(&sink->changed);
+    while (!sink->ended && status == 0)
+        status = pthread_cond_timedwait(&sink->changed, &sink->lock, &until);
+    sink->late = !sink->ended;
+    pthread_mutex_unlock(&sink->lock);
+    if (sink->late)
+        cancel_set(&sink->cancel);
+    pthread_join(sink->thread, NULL);
+}
+
 void sink_close(struct sink *sink)
 {
     if (sink == NULL)
         return;
-    pthread_mutex_lock(&sink->lock);
-    sink->closing = true;
-    sink->close_deadline_ns = clock_monotonic_ns() + CLOSE_TIME_S * NS_PER_S;
-    pthread_cond_signal(&sink->changed);
-    pthread_mutex_unlock(&sink->lock);
-    pthread_join(sink->thread, NULL);
+    end_thread(sink);
     if (sink->dropped > 0) {
         CLEANUP(free_ptr)
-        char *text = xasprintf("%zu event(s) dropped: the sink was too slow", sink->dropped);
+        char *text = xasprintf("%zu event(s) were not taken", sink->dropped);
         say(sink, text);
     }
     instance_close(sink->instance);

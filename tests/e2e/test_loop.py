@@ -612,4 +612,16 @@ def _(t):
     t.equal(effects, started)
 
 
+@case("an answer that cannot be recorded is not given")
+def _(t):
+    agent(t, [{"say": "x" * 4000}], "")
+    process = t.start("-c", f"ulimit -f 24; exec {BUILD}/gudgeon run --quiet agent.yaml x",
+                      program="/bin/sh")
+    out, err = process.communicate(timeout=60)
+    t.equal((process.returncode, out), (1, b""))
+    t.contains(err.decode(), "the run stops here")
+    t.equal(of_type(t.journal(), "run.finished"), [])
+    t.equal(len(of_type(t.journal(), "step.finished")), 1)
+
+
 main("loop")
