@@ -223,8 +223,7 @@ static int fail_over(struct asking *asking, int class, const char *message)
         return 0;
     if (is_over(run))
         return give_up(asking, class, message);
-    return run_end(run, RUN_FAILED, "%s: %s (%s); then %s", label, message, err_name(class),
-                   err.text);
+    return run_end(run, RUN_FAILED, "%s: %s; then %s", label, message, err.text);
 }
 
 /* Carries the verdict out. 0 = try again. */

@@ -52,10 +52,7 @@ static void print_record(void *payload, const struct event *event)
 
 static void print_log(void *payload, const char *instance, int level, const char *message)
 {
-    static const char *const levels[] = {"", "error", "warning", "note", "debug"};
-    (void)payload;
-    if (level <= GUDGEON_LOG_WARN)
-        fprintf(stderr, "gudgeon: %s: %s: %s\n", instance, levels[level], message);
+    progress_log(payload, instance, level, message);
 }
 
 static int read_standard_input(struct buf *task)
@@ -83,6 +80,9 @@ static int read_task(int argc, char **argv, struct buf *task)
         return command_error(EXIT_USAGE,
                              "run: no task; write it after the agent, or - to read it from "
                              "standard input");
+    if (strcmp(argv[0], "-") == 0 && strcmp(argv[1], "-") == 0)
+        return command_error(EXIT_USAGE, "run: the agent and the task cannot both come from "
+                                         "standard input");
     if (strcmp(argv[1], "-") != 0)
         buf_add_str(task, argv[1]);
     else if (read_standard_input(task) != 0)
@@ -112,6 +112,7 @@ static void print_answer(const char *answer)
     else
         fputs(answer, stdout);
     putchar('\n');
+    fflush(stdout); /* before the sinks take their time */
 }
 
 static int execute(const struct options *options, const struct run_options *run_options,
@@ -161,6 +162,7 @@ static int run_definition(const struct options *options, const struct definition
         .listeners = listeners,
         .listener_count = count,
         .on_log = print_log,
+        .log_payload = &progress,
     };
     code = execute(options, &run_options, &progress);
     services_free(services);

@@ -48,7 +48,8 @@ const struct command *command_find(const char *name);
 /* Tells that there is no command of that name; EXIT_USAGE. */
 int command_refuse(const char *name);
 
-/* `gudgeon: …` on standard error; returns `exit_code`, so that a command can return it. */
+/* `gudgeon: …` on standard error, one line without control characters whatever is in it; returns
+ * `exit_code`, so that a command can return it. */
 int command_error(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Tells that there is no such thing: which one may be meant, or what lists them. EXIT_USAGE. */
 int command_unknown(const char *what, const char *name, const char *const *names, size_t count,

@@ -114,7 +114,10 @@ static struct option *getopt_table(const struct command *command)
 
 static int refuse_option(const struct command *command, char **argv, int seen)
 {
-    const char *option = argv[optind - 1];
+    /* Of "-xyz" getopt is still at the same word. */
+    char letter[] = {'-', (char)optopt, '\0'};
+    bool is_letter = seen == '?' && optopt > 0 && optopt < 256;
+    const char *option = is_letter ? letter : argv[optind - 1];
     if (seen == ':')
         return command_error(EXIT_USAGE, "%s: option %s needs a value", command->name, option);
     const char **names = xcalloc(command->option_count, sizeof *names);
@@ -190,6 +193,8 @@ static const struct command *resolve(const char *word)
 
 int main(int argc, char **argv)
 {
+    /* Whole lines, and not a system call for each character of foreign text. */
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error like a full disk */
     signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would swallow exit statuses */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/num.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "data/json.h"
 #include "event/event.h"
 
@@ -26,6 +27,12 @@ void progress_fini(struct progress *progress)
 bool progress_streamed(const struct progress *progress, const char *answer)
 {
     return progress->live && strcmp(progress->streamed.data, answer) == 0;
+}
+
+static void forget_streamed(struct progress *progress)
+{
+    buf_reset(&progress->streamed);
+    progress->shown = 0;
 }
 
 static void close_line(struct progress *progress)
@@ -112,7 +119,7 @@ static void on_model_requested(struct progress *progress, const struct event *ev
     terminal_line(&progress->terminal, json_get_str(event->fields, "model"), 80);
     terminal_style(&progress->terminal, STYLE_PLAIN);
     progress->line_open = true;
-    buf_reset(&progress->streamed);
+    forget_streamed(progress);
 }
 
 static void on_model_replied(struct progress *progress, const struct event *event)
@@ -138,7 +145,7 @@ static void on_model_failed(struct progress *progress, const struct event *event
     close_line(progress);
     if (progress->streamed.len > 0)
         styled(progress, STYLE_DIM, "  (what was shown above does not count)\n");
-    buf_reset(&progress->streamed);
+    forget_streamed(progress);
     gudgeon_str then = json_get_str(event->fields, "then");
     styled(progress, STYLE_BAD, "  ✗ ");
     body(progress, json_get_str(event->fields, "message"), 24);
@@ -281,18 +288,40 @@ void progress_event(struct progress *progress, const struct event *event)
     fflush(progress->terminal.file);
 }
 
+/* A delta may end within a character, which is shown when the rest of it has come. */
 void progress_delta(struct progress *progress, const struct listener_delta *delta)
 {
-    if (!progress->live || delta->delta->channel != GUDGEON_TEXT)
+    gudgeon_str bytes = delta->delta->bytes;
+    if (!progress->live || delta->delta->channel != GUDGEON_TEXT || bytes.len == 0)
         return;
-    if (progress->streamed.len == 0) {
+    struct buf *text = &progress->streamed;
+    if (text->len == 0) {
         close_line(progress);
         fputs("  ", progress->terminal.file);
     }
-    terminal_text(&progress->terminal, delta->delta->bytes);
-    buf_add(&progress->streamed, delta->delta->bytes.ptr, delta->delta->bytes.len);
+    if (buf_add(text, bytes.ptr, bytes.len) < 0)
+        return;
+    size_t end = utf8_cut(text->data, text->len);
+    if (end > progress->shown) {
+        terminal_text(&progress->terminal,
+                      (gudgeon_str){text->data + progress->shown, end - progress->shown});
+        progress->shown = end;
+    }
     progress->line_open = true;
     fflush(progress->terminal.file);
+}
+
+void progress_log(struct progress *progress, const char *instance, int level, const char *message)
+{
+    static const char *const levels[] = {"", "error", "warning"};
+    if (level > GUDGEON_LOG_WARN)
+        return;
+    FILE *file = progress->terminal.file;
+    close_line(progress);
+    fprintf(file, "gudgeon: %s: %s: ", instance, levels[level]);
+    terminal_text(&progress->terminal, str_of(message));
+    fputc('\n', file);
+    fflush(file);
 }
 
 static void listen_event(void *payload, const struct event *event)

@@ -25,7 +25,8 @@ struct progress {
     bool details;        /* whole texts and results instead of one line each */
     bool live;           /* deltas come: text has been shown when its event comes */
     int64_t step_kinds;  /* steps printed so far */
-    struct buf streamed; /* text of the reply under way, as shown */
+    struct buf streamed; /* text of the reply under way, as it came */
+    size_t shown;        /* bytes of it that stand on the terminal: whole characters */
     bool line_open;      /* the cursor is not at the start of a line */
     struct {
         char id[16];
@@ -39,6 +40,8 @@ void progress_fini(struct progress *progress);
 void progress_event(struct progress *progress, const struct event *event);
 void progress_delta(struct progress *progress, const struct listener_delta *delta);
 struct listener progress_listener(struct progress *progress);
+/* A plugin's diagnostic, on a line of its own. */
+void progress_log(struct progress *progress, const char *instance, int level, const char *message);
 bool progress_streamed(const struct progress *progress, const char *answer);
 
 #endif

@@ -7,7 +7,7 @@ import struct
 import subprocess
 import termios
 
-from harness import case, main, of_type
+from harness import GUDGEON, case, main, of_type
 
 AGENT = """\
 agent: test
@@ -41,6 +41,8 @@ USAGE = [
     (["run"], "usage: gudgeon run AGENT"),
     (["run", "agent.yaml"], "no task"),
     (["run", "agent.yaml", ""], "the task is empty"),
+    (["run", "-", "-"], "cannot both come from standard input"),
+    (["run", "-xj", "agent.yaml", "x"], "no option -x"),
     (["run", "--jsno", "agent.yaml", "x"], "no option --jsno; did you mean --json"),
     (["run", "--set"], "needs a value"),
     (["run", "agent.yaml", "x", "--input", "folder=1"], 'no input "folder"'),
@@ -142,33 +144,33 @@ def _(t):
 
 
 def on_terminal(t, columns, *args):
-    """What a terminal that wide is sent."""
+    """The exit code, and what a terminal that wide is sent as output and errors."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    subprocess.run([str(__import__("harness").GUDGEON), *args], cwd=t.dir, stdout=theirs,
-                   env=t.env | {"NO_COLOR": "1"}, check=True)
+    process = subprocess.Popen([str(GUDGEON), *args], cwd=t.dir, stdin=subprocess.DEVNULL,
+                               stdout=theirs, stderr=theirs, env=t.env | {"NO_COLOR": "1"})
     os.close(theirs)
     text = b""
     try:
         while chunk := os.read(ours, 65536):
             text += chunk
-    except OSError: # how Linux tells that the other side is closed
+    except OSError:  # how Linux tells that the other side is closed
         pass
     os.close(ours)
-    return text.decode().splitlines()
+    return process.wait(20), text.decode()
 
 
 @case("runs fits an ordinary terminal, and the end of an id names a run")
 def _(t):
     t.write("agent.yaml", AGENT)
     t.gudgeon("run", "agent.yaml", "say hello " * 20)
-    head, row = on_terminal(t, 80, "runs")
+    head, row = on_terminal(t, 80, "runs")[1].splitlines()
     t.true(head.startswith("RUN") and len(row) <= 80, row)
     t.true("say hello" in row and "success" in row and " test " in row, row)
     r = t.gudgeon("log", row.split()[0])
     t.equal(r.code, 0)
     t.contains(r.out, "Hello yourself.")
-    wide = on_terminal(t, 200, "runs")[1]
+    wide = on_terminal(t, 200, "runs")[1].splitlines()[1]
     t.true(wide.startswith(t.runs()[-1].name), wide)
 
 
@@ -229,6 +231,41 @@ def _(t):
     t.write("agent.yaml", 'agent: a\nmodel: {use: script, rules: [{say: "\\e[31mred\\a"}]}\n')
     r = t.gudgeon("run", "agent.yaml", "x")
     t.true("\x1b" not in r.err, r.err)
+
+
+STEERING = "\x1b[31m\u009b31m\u202ered\x07"
+
+
+@case("on a terminal nothing that a model, a server or a file says can steer it")
+def _(t):
+    t.write("agent.yaml", 'agent: a\nmodel: {use: script, rules: [{say: "\\e[31m\\x9b31m\\u202ered\\a"}]}\n')
+    t.write("refuses.yaml", 'agent: a\nmodel: {use: script, rules: [{refuse: "\\e[31m\\x9b31m\\u202ered\\a"}]}\n')
+    t.write("fails.yaml", 'agent: a\nmodel: {use: script, rules: [{error: {class: invalid, message: "\\e[31m\\x9b31m\\u202ered\\a"}}]}\n')
+    t.write("bad.yaml", '"\\e[31m\\x9b31m\\u202ered\\a": 1\n')
+    for quiet in ([], ["--quiet"]):
+        for name, want in (("agent", 0), ("refuses", 7), ("fails", 1), ("bad", 2)):
+            code, seen = on_terminal(t, 80, "run", *quiet, name + ".yaml", "x")
+            t.equal((name, code), (name, want))
+            t.contains(seen, "red")
+            for part in ("\x1b", "\u009b", "\u202e", "\x07"):
+                t.true(part not in seen, f"{name}{quiet}: {part!r} in {seen}")
+    code, seen = on_terminal(t, 80, "rnu" + STEERING)
+    t.true(not set("\x1b\u009b\u202e\x07") & set(seen), seen)
+
+
+@case("on a terminal a streamed answer is not printed a second time")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    code, seen = on_terminal(t, 80, "run", "agent.yaml", "say hello")
+    t.equal((code, seen.count("Hello yourself.")), (0, 1))
+    code, seen = on_terminal(t, 80, "run", "--quiet", "agent.yaml", "say hello")
+    t.equal((code, seen), (0, "Hello yourself.\r\n"))
+
+
+@case("a pipe gets the answer as it is")
+def _(t):
+    t.write("agent.yaml", 'agent: a\nmodel: {use: script, rules: [{say: "\\e[31mred"}]}\n')
+    t.equal(t.gudgeon("run", "agent.yaml", "x").out, "\x1b[31mred\n")
 
 
 main("cli")
