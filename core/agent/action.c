@@ -222,7 +222,7 @@ static void describe_end(const struct action *action, struct buf *text)
     else
         buf_addf(text, "The call failed (%s)", err_name(action->status));
     bool may_write = was_stopped && action->tool->effect != EFFECT_READ;
-    buf_add_str(text, may_write ? "; it may have had effects." : ".");
+    buf_add_str(text, may_write ? "; it may have had effects" : "");
 }
 
 /* A call that ended in a class: what went wrong, what would allow it, what it had said. */
@@ -234,7 +234,9 @@ static int set_failure(struct action *action)
     action->cause = err_name(action->status);
     describe_end(action, &text);
     if (error->message[0] != '\0')
-        buf_addf(&text, " %s", error->message);
+        buf_addf(&text, ": %s", error->message);
+    if (strchr(".!?", text.data[text.len - 1]) == NULL)
+        buf_add_char(&text, '.');
     if (error->grant[0] != '\0')
         buf_addf(&text, " The operator can allow it with the grant %s.", error->grant);
     if (output.len > 0) {

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "plugin/kind.h"
 
 const struct abi_version abi_host = {GUDGEON_ABI_MAJOR, GUDGEON_ABI_MINOR};
@@ -64,13 +65,15 @@ static bool is_kind(const char *text)
     return digits > 0 && digits <= 4 && number[digits] == '\0';
 }
 
-/* The op at an offset of a sized table of ops, which may be too short to have it. */
-static bool has_op(const void *ops, size_t offset)
+static uint32_t size_of(const void *ops)
 {
     uint32_t size;
     memcpy(&size, ops, sizeof size);
-    if (size < offset + sizeof(void *))
-        return false;
+    return size;
+}
+
+static bool has_op(const void *ops, size_t offset)
+{
     void *op;
     memcpy(&op, (const char *)ops + offset, sizeof op);
     return op != NULL;
@@ -85,18 +88,36 @@ static int check_ops(const gudgeon_component *component, const struct kind_row *
         return err_set(err, ERR_INVALID, "has no destroy");
     if (component->ops == NULL)
         return err_set(err, ERR_INVALID, "has no ops: %s needs a %s", row->text, row->struct_name);
-    for (size_t i = 0; i < KIND_OPS_MAX && row->mandatory[i].name != NULL; i++)
-        if (!has_op(component->ops, row->mandatory[i].offset))
+    for (size_t i = 0; i < KIND_OPS_MAX && row->mandatory[i].name != NULL; i++) {
+        size_t offset = row->mandatory[i].offset;
+        if (size_of(component->ops) < offset + sizeof(void *))
+            return err_set(err, ERR_INVALID, "the size of its ops is %u; set it to sizeof (%s)",
+                           size_of(component->ops), row->struct_name);
+        if (!has_op(component->ops, offset))
             return err_set(err, ERR_INVALID, "its %s has no %s", row->struct_name,
                            row->mandatory[i].name);
+    }
     return 0;
+}
+
+/* "tools/1" for "tool/1"; "" where the word is right and the version another one. */
+static const char *meant_kind(const char *kind)
+{
+    const char *words[KIND_COUNT];
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        words[i] = kind_name((enum kind)i);
+    CLEANUP(free_ptr) char *word = xstrndup(kind, strcspn(kind, "/"));
+    const char *near = nearest_name(word, words, KIND_COUNT);
+    const struct kind_row *row = near != NULL ? kind_row_of(kind_of_name(near), 1) : NULL;
+    return row != NULL && strcmp(word, near) != 0 ? row->text : "";
 }
 
 static int check_component(const gudgeon_component *component, struct buf *warnings,
                            struct err *err)
 {
     if (!GUDGEON_HAS(component, ops))
-        return err_set(err, ERR_INVALID, "says that it has only %u bytes", component->size);
+        return err_set(err, ERR_INVALID, "its size is %u; set it to sizeof (gudgeon_component)",
+                       component->size);
     if (component->kind == NULL || !is_kind(component->kind))
         return err_set(err, ERR_INVALID, "kind is \"%.32s\", must be like \"tools/1\"",
                        component->kind != NULL ? component->kind : "");
@@ -106,8 +127,11 @@ static int check_component(const gudgeon_component *component, struct buf *warni
     const struct kind_row *row = abi_kind(component);
     if (row != NULL)
         return check_ops(component, row, err);
-    buf_addf(warnings, "%scomponent \"%s\" is passed over: kind \"%s\" is not known to this host",
-             warnings->len > 0 ? "; " : "", component->name, component->kind);
+    const char *meant = meant_kind(component->kind);
+    buf_addf(warnings,
+             "%scomponent \"%s\" is passed over: kind \"%s\" is not known to this host%s%s%s",
+             warnings->len > 0 ? "; " : "", component->name, component->kind,
+             meant[0] != '\0' ? "; is it meant to be " : "", meant, meant[0] != '\0' ? "?" : "");
     return 0;
 }
 

@@ -68,11 +68,11 @@ struct call *call_of(const gudgeon_call *abi)
 {
     struct call *call = abi->host_data;
     if (atomic_load(&call->state) != STATE_OPEN) {
-        note_fault(call, "used a call whose op is not running");
+        note_fault(call, "the plugin used a call whose op is not running");
         return NULL;
     }
     if (!pthread_equal(call->thread, pthread_self())) {
-        note_fault(call, "used a call on another thread than its own");
+        note_fault(call, "the plugin used a call on another thread than its own");
         return NULL;
     }
     return call;
@@ -137,7 +137,7 @@ static int32_t abi_delta(const gudgeon_call *abi, const gudgeon_delta *from)
         return 1;
     if (from == NULL || from->size < sizeof *from || !is_absent_or_real(from->bytes) ||
         !is_absent_or_real(from->name)) {
-        note_fault(call, "gave a malformed delta");
+        note_fault(call, "the plugin gave a malformed delta");
         return 1;
     }
     if (from->channel >= COUNT_OF(channels) || !channels[from->channel].is_known)
@@ -173,7 +173,7 @@ static int32_t abi_result(const gudgeon_call *abi, const void *from)
     if (call->op.gives == RESULT_TOOL)
         return give_tool(call, from);
     if (call->result.kind != RESULT_NONE) {
-        note_fault(call, "answered twice");
+        note_fault(call, "the plugin answered twice");
         return GUDGEON_INVALID;
     }
     const char *fault = NULL;
@@ -222,7 +222,7 @@ static void abi_error(const gudgeon_call *abi, const gudgeon_error *from)
         return;
     if (from == NULL || from->size < sizeof *from || !is_absent_or_real(from->message) ||
         !is_absent_or_real(from->provider_code) || !is_absent_or_real(from->grant))
-        note_fault(call, "gave a malformed error");
+        note_fault(call, "the plugin gave a malformed error");
     else
         set_error(call, from);
 }
@@ -384,18 +384,19 @@ static int judge(struct call *call, int32_t op_class)
     if (fault != NULL)
         return fail(call, ERR_PROTOCOL, fault);
     if (op_class < 0)
-        return fail(call, ERR_PROTOCOL, "returned a value that is no class");
+        return fail(call, ERR_PROTOCOL, "the plugin returned a value that is no class");
     if (op_class >= GUDGEON_CLASS_COUNT)
         return call->error.message[0] != '\0'
                    ? ERR_INVALID
-                   : fail(call, ERR_INVALID, "returned a class that this host does not know");
+                   : fail(call, ERR_INVALID,
+                          "the plugin returned a class that this host does not know");
     if (op_class != GUDGEON_OK)
         return -op_class;
     if (!owes_one(call->op.gives) || call->result.kind != RESULT_NONE)
         return 0;
     if (call->too_large != NULL)
         return fail(call, ERR_LIMIT, call->too_large);
-    return fail(call, ERR_PROTOCOL, "returned success without a result");
+    return fail(call, ERR_PROTOCOL, "the plugin returned success without a result");
 }
 
 int call_end(struct call *call, int32_t op_class)

@@ -199,6 +199,9 @@ static void not_found(const struct registry *registry, enum kind kind, const cha
     else if (other != NULL)
         err_set(err, ERR_NOT_FOUND, "no %s \"%s\": the one in %s is of kind %s", kind_name(kind),
                 name, other->plugin->path, kind_name(other->kind));
+    else if (plugin != NULL && plugin->warning != NULL)
+        err_set(err, ERR_NOT_FOUND, "no %s \"%s\": %s: %s", kind_name(kind), name, plugin->path,
+                plugin->warning);
     else if (near != NULL)
         err_set(err, ERR_NOT_FOUND, "no %s \"%s\"; did you mean \"%s\"?", kind_name(kind), name,
                 near);

@@ -192,8 +192,10 @@ int result_copy(enum result_kind kind, const void *from, struct result *ret, con
     if (from != NULL)
         memcpy(&size, from, sizeof size);
     if (kind == RESULT_NONE || size < kinds[kind].size) {
-        *ret_fault = kind == RESULT_NONE ? "gave a result where none is owed"
-                                         : "gave a result whose size is too small";
+        *ret_fault =
+            kind == RESULT_NONE
+                ? "the plugin gave a result where none is owed"
+                : "the plugin gave a result whose size is too small; set its .size to sizeof";
         return ERR_PROTOCOL;
     }
     struct result copy = {.kind = kind};

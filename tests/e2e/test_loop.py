@@ -479,7 +479,7 @@ def _(t):
     agent(t, [{"when": {"step": 1}, "calls": [{"tool": "no_grant", "arguments": {}}]},
               {"say": "ok"}], "tools: [{use: awkward}]\n")
     t.equal(t.gudgeon("run", "agent.yaml", "x").code, 0)
-    t.equal(results(t.journal())[0], "The call failed (refused). there is no way out The operator "
+    t.equal(results(t.journal())[0], "The call failed (refused): there is no way out. The operator "
             'can allow it with the grant {"network":true}.')
 
 

@@ -188,17 +188,20 @@ static void test_classes(void)
         const char *message;
     } rows[] = {
         {RESULT_TOOL_RESULT, true, GUDGEON_OK, 0, ""},
-        {RESULT_TOOL_RESULT, false, GUDGEON_OK, ERR_PROTOCOL, "returned success without a result"},
+        {RESULT_TOOL_RESULT, false, GUDGEON_OK, ERR_PROTOCOL,
+         "the plugin returned success without a result"},
         {RESULT_TOOL, false, GUDGEON_OK, 0, ""},
         {RESULT_NONE, false, GUDGEON_OK, 0, ""},
-        {RESULT_NONE, true, GUDGEON_OK, ERR_PROTOCOL, "gave a result where none is owed"},
+        {RESULT_NONE, true, GUDGEON_OK, ERR_PROTOCOL,
+         "the plugin gave a result where none is owed"},
         {RESULT_TOOL_RESULT, true, GUDGEON_RETRY, ERR_RETRY, ""},
         {RESULT_TOOL_RESULT, false, GUDGEON_PROTOCOL, ERR_PROTOCOL, ""},
         {RESULT_TOOL_RESULT, false, GUDGEON_CLASS_COUNT, ERR_INVALID,
-         "returned a class that this host does not know"},
+         "the plugin returned a class that this host does not know"},
         {RESULT_TOOL_RESULT, true, INT32_MAX, ERR_INVALID,
-         "returned a class that this host does not know"},
-        {RESULT_TOOL_RESULT, true, -1, ERR_PROTOCOL, "returned a value that is no class"},
+         "the plugin returned a class that this host does not know"},
+        {RESULT_TOOL_RESULT, true, -1, ERR_PROTOCOL,
+         "the plugin returned a value that is no class"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct call *call = begun(&plain, rows[i].gives);
@@ -217,7 +220,7 @@ static void test_twice(void)
     CU_ASSERT_EQUAL(answer_text(call, "one"), GUDGEON_OK);
     CU_ASSERT_EQUAL(answer_text(call, "two"), GUDGEON_INVALID);
     CU_ASSERT_EQUAL(call_end(call, GUDGEON_OK), ERR_PROTOCOL);
-    CHECK_STR(call_error(call)->message, "answered twice");
+    CHECK_STR(call_error(call)->message, "the plugin answered twice");
     call_free(call);
 }
 
@@ -347,7 +350,7 @@ static void test_wrong_thread(void)
     pthread_join(thread, NULL);
     CU_ASSERT_EQUAL(call_output(call).len, 0);
     CU_ASSERT_EQUAL(call_end(call, GUDGEON_OK), ERR_PROTOCOL);
-    CHECK_STR(call_error(call)->message, "used a call on another thread than its own");
+    CHECK_STR(call_error(call)->message, "the plugin used a call on another thread than its own");
     call_free(call);
 }
 

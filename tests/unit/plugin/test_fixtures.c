@@ -122,12 +122,22 @@ static const struct row rows[] = {
     {.name = "bad_component", .refused = "component 1: name is \"Bad Component\"" NO_NAME},
     {.name = "bad_kind",
      .refused = "component \"bad_kind\": kind is \"tools\", must be like \"tools/1\""},
-    {.name = "short_component", .refused = "component \"x\": says that it has only 40 bytes"},
+    {.name = "short_component",
+     .refused = "component \"x\": its size is 40; set it to sizeof (gudgeon_component)"},
     {.name = "no_create", .refused = "component \"no_create\": has no create"},
     {.name = "no_destroy", .refused = "component \"no_destroy\": has no destroy"},
+    {.name = "near_kind",
+     .warning =
+         "component \"near_kind\" is passed over: kind \"tool/1\" is not known to this host; "
+         "is it meant to be tools/1?"},
+    {.name = "short_ops",
+     .refused = "component \"short_ops\": the size of its ops is 0; set it to sizeof "
+                "(gudgeon_tools)"},
     {.name = "no_ops",
      .refused = "component \"no_ops\": has no ops: tools/1 needs a gudgeon_tools"},
-    {.name = "no_call", .refused = "component \"no_call\": its gudgeon_tools has no call"},
+    {.name = "no_call",
+     .refused =
+         "component \"no_call\": the size of its ops is 16; set it to sizeof (gudgeon_tools)"},
     {.name = "bad_schema",
      .refused = "component \"bad_schema\": config_schema: line 1, column 10: *"},
     {.name = "odd_schema", .refused = "component \"odd_schema\": config_schema: /type: *"},

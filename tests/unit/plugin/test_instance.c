@@ -191,7 +191,7 @@ static void test_create_answers(void)
     fixture_init(&fixture, "probe", KIND_SINK, "probe");
     const struct instance_options options = {.config = str_of("{\"answers\":true}")};
     CU_ASSERT_EQUAL(try_open(&fixture, &options, &instance, &err), ERR_PROTOCOL);
-    CHECK_STR(err.text, "sink \"it\": gave a result where none is owed");
+    CHECK_STR(err.text, "sink \"it\": the plugin gave a result where none is owed");
     fixture_fini(&fixture);
 }
 
@@ -327,19 +327,20 @@ static void test_rules(void)
         const char *text; /* the result's or the error's */
     } rows[] = {
         {"fine", 0, "{\"x\":1}"},
-        {"twice", ERR_PROTOCOL, "answered twice"},
-        {"silent", ERR_PROTOCOL, "returned success without a result"},
+        {"twice", ERR_PROTOCOL, "the plugin answered twice"},
+        {"silent", ERR_PROTOCOL, "the plugin returned success without a result"},
         {"bad_content", ERR_PROTOCOL, "the result's content is no JSON array of blocks"},
         {"odd_content", ERR_PROTOCOL, "the result's content is no JSON array of blocks"},
         {"bad_data", ERR_PROTOCOL, "the result's data is no JSON"},
         {"null_text", ERR_PROTOCOL, "malformed text in the result"},
-        {"short_result", ERR_PROTOCOL, "gave a result whose size is too small"},
+        {"short_result", ERR_PROTOCOL,
+         "the plugin gave a result whose size is too small; set its .size to sizeof"},
         {"unknown_class", ERR_INVALID, "a class of the future"},
-        {"negative_class", ERR_PROTOCOL, "returned a value that is no class"},
+        {"negative_class", ERR_PROTOCOL, "the plugin returned a value that is no class"},
         {"both", ERR_UNAVAILABLE, "and then it broke"},
         {"flood", ERR_LIMIT, ""},
         {"unknown_channel", 0, "done"},
-        {"other_thread", ERR_PROTOCOL, "used a call on another thread than its own"},
+        {"other_thread", ERR_PROTOCOL, "the plugin used a call on another thread than its own"},
         {"no such tool", ERR_INVALID, "no such tool"},
     };
     struct fixture fixture;

@@ -38,9 +38,9 @@ static void place_init(struct place *place)
 static void empty_directory(const char *directory)
 {
     static const char *const names[] = {
-        "ordinary.so",        "unknown_kind.so", "misbehave.so", "no_ops.so",
-        "missing_library.so", "odd_words.so",    "plus_plus.so", "Bad Name.so",
-        "plugins.json",       ".hidden.so",      "notes.txt",    "odd_schema.so",
+        "ordinary.so",        "unknown_kind.so", "misbehave.so",  "no_ops.so",   "near_kind.so",
+        "missing_library.so", "odd_words.so",    "plus_plus.so",  "Bad Name.so", "plugins.json",
+        ".hidden.so",         "notes.txt",       "odd_schema.so",
     };
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         CLEANUP(free_ptr) char *path = xasprintf("%s/%s", directory, names[i]);
@@ -276,7 +276,14 @@ static void test_find(void)
     place_init(&place);
     install(place.one, "misbehave");
     install(place.one, "no_ops");
+    install(place.one, "near_kind");
     REGISTRY registry = open_place(&place);
+    CLEANUP(free_ptr)
+    char *passed_over =
+        xasprintf("no tools \"near_kind\": %s/near_kind.so: component \"near_kind\" "
+                  "is passed over: kind \"tool/1\" is not known to this host; is it "
+                  "meant to be tools/1?",
+                  place.one);
     CLEANUP(free_ptr)
     char *refused =
         xasprintf("no model \"no_ops\": %s/no_ops.so is refused: component \"no_ops\": has no "
@@ -299,6 +306,7 @@ static void test_find(void)
          ERR_NOT_FOUND},
         {KIND_MODEL, "no_ops", refused, ERR_REFUSED},
         {KIND_SINK, "misbehave", other, ERR_NOT_FOUND},
+        {KIND_TOOLS, "near_kind", passed_over, ERR_NOT_FOUND},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct err err = {0};
