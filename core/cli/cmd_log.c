@@ -9,6 +9,8 @@
 #include "cli/progress.h"
 #include "cli/setup.h"
 #include "data/json.h"
+#include "event/event.h"
+#include "event/lock.h"
 #include "event/reader.h"
 
 struct options {
@@ -22,9 +24,18 @@ static const struct option_row rows[] = {
      offsetof(struct options, full)},
 };
 
+struct showing {
+    struct progress progress;
+    bool rests; /* the run has come to an end */
+};
+
 static int print_event(void *payload, const struct event *event)
 {
-    progress_event(payload, event);
+    struct showing *showing = payload;
+    enum event_type type = event->record.type;
+    showing->rests = type == EVENT_RUN_FINISHED || type == EVENT_RUN_WAITING ||
+                     (showing->rests && type != EVENT_RUN_RESUMED);
+    progress_event(&showing->progress, event);
     return ferror(stdout);
 }
 
@@ -46,14 +57,18 @@ static int run(const void *given, int argc, char **argv)
         return code;
     struct err err = {0};
     struct reader_report report = {0};
-    struct progress progress;
-    progress_init(&progress, stdout, false);
-    progress.details = options->full;
+    struct showing showing = {.rests = options->json};
+    progress_init(&showing.progress, stdout, false);
+    showing.progress.details = options->full;
     int status =
-        reader_run(directory, options->json ? print_record : print_event, &progress, &report, &err);
-    progress_fini(&progress);
+        reader_run(directory, options->json ? print_record : print_event, &showing, &report, &err);
+    progress_fini(&showing.progress);
     if (status < 0)
         return command_error(1, "%s", err.text);
+    if (!showing.rests)
+        printf("%s\n", lock_is_held(directory)
+                           ? "this run is still going on"
+                           : "this run was cut off: its process ended before it did");
     if (report.first[0] != '\0')
         command_error(0, "log: %zu line(s) passed over; the first: %s", report.skipped,
                       report.first);

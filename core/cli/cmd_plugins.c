@@ -15,6 +15,7 @@
 #include "cli/setup.h"
 #include "cli/terminal.h"
 #include "data/json.h"
+#include "data/schema.h"
 #include "plugin/call.h"
 #include "plugin/instance.h"
 #include "plugin/registry.h"
@@ -166,6 +167,17 @@ static void print_configuration(const struct component_info *component)
     print_properties(schema, 0);
 }
 
+/* A run leaves out a tool whose schema cannot be used; its author looks here. */
+static void print_parameters_fault(const gudgeon_tool *tool)
+{
+    struct schema *schema = NULL;
+    struct err err = {0};
+    CLEANUP(free_ptr) char *parameters = str_dup(tool->parameters);
+    if (tool->parameters.len > 0 && schema_compile_text(parameters, &schema, &err) < 0)
+        printf("      left out: its parameters: %s\n", err.text);
+    schema_free(schema);
+}
+
 static void print_tool(void *payload, const gudgeon_tool *tool)
 {
     struct terminal *terminal = payload;
@@ -181,6 +193,7 @@ static void print_tool(void *payload, const gudgeon_tool *tool)
             printf("[%s] ", words[i].word);
     terminal_line(terminal, tool->description, 200);
     printf("\n");
+    print_parameters_fault(tool);
 }
 
 /* The tools of an instance with no configuration; many components need one, and say so. */

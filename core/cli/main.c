@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "cli/command.h"
+#include "cli/crash.h"
 
 extern const struct command command_run, command_check, command_plugins, command_log, command_runs,
     command_version, command_help_;
@@ -195,6 +196,7 @@ int main(int argc, char **argv)
 {
     /* Whole lines, and not a system call for each character of foreign text. */
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
+    crash_start();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error like a full disk */
     signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would swallow exit statuses */

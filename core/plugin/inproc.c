@@ -9,6 +9,7 @@
 #include "plugin/call.h"
 #include "plugin/call_op.h"
 #include "plugin/load.h"
+#include "plugin/mark.h"
 
 /* An instance whose plugin runs in this process: ops are plain function calls. */
 struct inproc {
@@ -55,6 +56,13 @@ static gudgeon_host host_for(struct inproc *inproc)
                           .tools_changed = host_tools_changed};
 }
 
+/* ---- going in ------------------------------------------------------------------------------- */
+
+static struct mark enter(const struct instance *instance, const char *op)
+{
+    return mark_set((struct mark){.plugin = instance->component->plugin->path, .op = op});
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static int find_component(const struct component_info *info, const gudgeon_component **ret,
@@ -77,13 +85,19 @@ static int32_t inproc_open(struct instance *instance, struct call *call,
 {
     struct inproc *inproc = (struct inproc *)instance;
     struct err err;
-    if (find_component(instance->component, &inproc->component, &err) < 0)
+    struct mark before = enter(instance, "constructor");
+    int status = find_component(instance->component, &inproc->component, &err);
+    mark_set(before);
+    if (status < 0)
         return call_take_err(call, &err);
     inproc->host = host_for(inproc);
     inproc->ops.any = inproc->component->ops;
     gudgeon_create with_host = *request;
     with_host.host = &inproc->host;
-    return inproc->component->create(&inproc->self, call_abi(call), &with_host);
+    before = enter(instance, "create");
+    int32_t op_class = inproc->component->create(&inproc->self, call_abi(call), &with_host);
+    mark_set(before);
+    return op_class;
 }
 
 static bool inproc_has(const struct instance *instance, enum instance_op op)
@@ -94,10 +108,9 @@ static bool inproc_has(const struct instance *instance, enum instance_op op)
     return op != OP_FLUSH || inproc->ops.sink->flush != NULL;
 }
 
-static int32_t inproc_run(struct instance *instance, enum instance_op op, const gudgeon_call *call,
-                          const void *request)
+static int32_t run_op(const struct inproc *inproc, enum instance_op op, const gudgeon_call *call,
+                      const void *request)
 {
-    struct inproc *inproc = (struct inproc *)instance;
     switch (op) {
     case OP_GENERATE:
         return inproc->ops.model->generate(inproc->self, call, request);
@@ -117,11 +130,28 @@ static int32_t inproc_run(struct instance *instance, enum instance_op op, const 
     return GUDGEON_INVALID;
 }
 
+static int32_t inproc_run(struct instance *instance, enum instance_op op, const gudgeon_call *call,
+                          const void *request)
+{
+    static const char *const names[OP_COUNT] = {
+        [OP_GENERATE] = "generate", [OP_CAPABILITIES] = "capabilities",
+        [OP_LIST] = "list",         [OP_CALL] = "call",
+        [OP_EVENT] = "event",       [OP_FLUSH] = "flush",
+    };
+    struct mark before = enter(instance, names[op]);
+    int32_t op_class = run_op((struct inproc *)instance, op, call, request);
+    mark_set(before);
+    return op_class;
+}
+
 static int32_t inproc_close(struct instance *instance, const gudgeon_call *call,
                             const gudgeon_stop *request)
 {
     struct inproc *inproc = (struct inproc *)instance;
-    return inproc->component->destroy(inproc->self, call, request);
+    struct mark before = enter(instance, "destroy");
+    int32_t op_class = inproc->component->destroy(inproc->self, call, request);
+    mark_set(before);
+    return op_class;
 }
 
 const struct instance_ops inproc_ops = {

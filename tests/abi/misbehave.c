@@ -166,7 +166,7 @@ static int32_t deaf(struct self *self, const gudgeon_call *call, const gudgeon_t
 static int32_t crash(struct self *self, const gudgeon_call *call, const gudgeon_tool_call *request)
 {
     (void)self, (void)call, (void)request;
-    int *volatile nowhere = NULL;
+    volatile int *volatile nowhere = NULL;
     *nowhere = 1;
     return 0;
 }
