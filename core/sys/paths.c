@@ -24,23 +24,25 @@ static char *binary_directory(void)
     return slash != NULL ? xstrndup(path, (size_t)(slash - path)) : NULL;
 }
 
+/* A marker of somebody else would have us run a worker of somebody else's: a binary may stand below
+ * a directory where others write, /tmp for one. */
+static bool is_marked(const char *directory)
+{
+    CLEANUP(free_ptr) char *marker = xasprintf("%s/.build-tree", directory);
+    struct stat info;
+    return stat(marker, &info) == 0 && (info.st_uid == 0 || info.st_uid == geteuid());
+}
+
 /* The root of the build tree that the binary stands in (tests stand deeper), or NULL. */
 static char *build_tree(void)
 {
     CLEANUP(free_ptr) char *dir = binary_directory();
     while (dir != NULL && dir[0] != '\0') {
-        CLEANUP(free_ptr) char *marker = xasprintf("%s/.build-tree", dir);
-        if (access(marker, F_OK) == 0)
+        if (is_marked(dir))
             return TAKE(dir);
         *strrchr(dir, '/') = '\0';
     }
     return NULL;
-}
-
-bool paths_in_build_tree(void)
-{
-    CLEANUP(free_ptr) char *root = build_tree();
-    return root != NULL;
 }
 
 static char *in_tree_or(const char *in_tree, const char *installed, const char *file_name)
@@ -116,6 +118,8 @@ char *paths_cache(void)
 int paths_make_directory(const char *path, struct err *err)
 {
     CLEANUP(free_ptr) char *part = xstrdup(path);
+    if (path[0] == '\0')
+        return err_set(err, ERR_INVALID, "a directory without a name");
     for (char *slash = strchr(part + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(part, 0700) < 0 && errno != EEXIST)

@@ -15,7 +15,6 @@
 
 struct err;
 
-bool paths_in_build_tree(void);
 char *paths_module(const char *file_name); /* a private module, e.g. "gudgeon-http.so" */
 char *paths_worker(void);                  /* the gudgeon-worker binary */
 char *paths_plugins(void);                 /* the default plugin directory */

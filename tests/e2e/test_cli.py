@@ -262,6 +262,19 @@ def _(t):
     t.equal((code, seen), (0, "Hello yourself.\r\n"))
 
 
+@case("a build tree's marker counts only where the user or root has put it")
+def _(t):
+    (t.dir / "bin").mkdir()
+    program = t.dir / "bin" / "gudgeon"
+    program.write_bytes(GUDGEON.read_bytes())
+    program.chmod(0o755)
+    marker = t.write(".build-tree", "")
+    t.contains(t.gudgeon("version", program=program).out, str(t.dir / "plugins"))
+    if os.geteuid() == 0:
+        os.chown(marker, 65534, 65534)
+        t.true(str(t.dir) not in t.gudgeon("version", program=program).out, "it was believed")
+
+
 @case("a pipe gets the answer as it is")
 def _(t):
     t.write("agent.yaml", 'agent: a\nmodel: {use: script, rules: [{say: "\\e[31mred"}]}\n')
