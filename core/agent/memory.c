@@ -168,9 +168,19 @@ static int apply_run_started(struct memory *memory, const struct event *event, s
     return 0;
 }
 
+/* What a message may consist of: no other content may ever be sent. */
+static int check_blocks(const struct event *event, const char *key, struct err *err)
+{
+    if (json_object_is_type(json_get(event->fields, key), json_type_array))
+        return 0;
+    return err_set(err, ERR_INVALID, "%s has no %s", event->type_name, key);
+}
+
 static int apply_message_added(struct memory *memory, const struct event *event, struct err *err)
 {
     gudgeon_str role = json_get_str(event->fields, "role");
+    if (check_blocks(event, "blocks", err) < 0)
+        return ERR_INVALID;
     char *content = to_text(json_get(event->fields, "blocks"));
     if (str_is(role, "system")) {
         add_system(memory, event->record.seq, content);
@@ -197,15 +207,15 @@ static int apply_model_replied(struct memory *memory, const struct event *event,
         return 0;
     if (memory->open_calls > 0)
         return err_set(err, ERR_INVALID, "a reply came while a call had no result");
+    if (check_blocks(event, "blocks", err) < 0)
+        return ERR_INVALID;
     struct json_object *blocks = json_get(event->fields, "blocks");
     struct message *message = append(memory, "assistant");
     gudgeon_str origin = json_get_str(event->fields, "origin");
     if (origin.ptr != NULL)
         message->origin = str_dup(origin);
     settle(memory, message, event->record.seq, to_text(blocks));
-    size_t count =
-        json_object_is_type(blocks, json_type_array) ? json_object_array_length(blocks) : 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < json_object_array_length(blocks); i++) {
         struct json_object *block = json_object_array_get_idx(blocks, i);
         if (!str_is(json_get_str(block, "type"), "tool_call"))
             continue;
@@ -237,9 +247,10 @@ static char *result_block(const struct message *place, const struct event *event
 /* Nested calls have no place: their results belong to the code that made them. */
 static int apply_call_finished(struct memory *memory, const struct event *event, struct err *err)
 {
-    (void)err;
     gudgeon_str id = json_get_str(event->fields, "id");
-    for (size_t i = memory->count; i > 0 && strcmp(memory->messages[i - 1]->role, "tool") == 0;
+    if (check_blocks(event, "result", err) < 0)
+        return ERR_INVALID;
+    for (size_t i = memory->count; i > 0 && strcmp(memory->messages[i - 1]->role, "assistant") != 0;
          i--) {
         struct message *place = memory->messages[i - 1];
         if (place->content != NULL || !str_is(id, place->call_id))

@@ -32,7 +32,7 @@ void memory_free(struct memory *memory);
 
 /* Whether memory_apply looks into events of that type; the others may be kept from it. */
 bool memory_folds(enum event_type type);
-/* ERR_INVALID: the event makes no sense here (a result without a call, a damaged journal). */
+/* ERR_INVALID: the event makes no sense here (a reply while a call is open, a damaged journal). */
 int memory_apply(struct memory *memory, const struct event *event, struct err *err);
 
 /* The messages in sending order; borrowed until the next apply. Every call has its result and the

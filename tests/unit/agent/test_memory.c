@@ -158,6 +158,49 @@ static void test_digest(void)
     CU_ASSERT_NOT_EQUAL(strcmp(other, grown), 0);
 }
 
+static const struct {
+    const char *type, *fields;
+} damaged[] = {
+    {"message.added", "\"role\":\"user\",\"why\":\"x\""},
+    {"message.added", "\"role\":\"user\",\"why\":\"x\",\"blocks\":\"text\""},
+    {"message.added", "\"role\":\"tool\",\"why\":\"x\",\"blocks\":[]"},
+    {"model.replied", ""},
+    {"model.replied", "\"blocks\":{}"},
+    {"call.finished", "\"id\":\"a\""},
+    {"call.finished", "\"id\":\"a\",\"result\":\"text\""},
+};
+
+/* A journal that was tampered with or half restored is refused, and what stands is not touched. */
+static void test_damaged(void)
+{
+    for (size_t i = 0; i < COUNT_OF(damaged); i++) {
+        struct memory *memory = started();
+        apply(memory, "model.requested", "\"purpose\":\"action\"");
+        CLEANUP(free_ptr) char *before = shown(memory);
+        CU_ASSERT_EQUAL(apply(memory, damaged[i].type, damaged[i].fields), ERR_INVALID);
+        CLEANUP(free_ptr) char *after = shown(memory);
+        CHECK_STR(after, before);
+        memory_free(memory);
+    }
+}
+
+/* A word of the user's while a call is open: the result still gets its place before it. */
+static void test_word_between(void)
+{
+    struct memory *memory = started();
+    reply(memory, "[{\"type\":\"tool_call\",\"id\":\"a\",\"name\":\"t\",\"arguments\":\"{}\"}]");
+    apply(memory, "message.added",
+          "\"role\":\"user\",\"why\":\"x\",\"blocks\":[{\"type\":\"text\",\"text\":\"hurry\"}]");
+    finish(memory, "a", "done");
+    CU_ASSERT_EQUAL(memory_open_calls(memory), 0);
+    const gudgeon_msg *const *messages;
+    size_t count;
+    CU_ASSERT_EQUAL_FATAL(memory_messages(memory, &messages, &count, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(count, 5);
+    CU_ASSERT(str_is(messages[3]->role, "tool") && str_is(messages[4]->role, "user"));
+    memory_free(memory);
+}
+
 int main(void)
 {
     UNIT_MAIN("memory", {"results stand in call order, whenever they come", test_order},
@@ -166,5 +209,7 @@ int main(void)
               {"replies of other purposes and unknown events leave no trace",
                test_other_purposes_leave_no_trace},
               {"a message's id is its event's seq", test_ids_and_origin},
-              {"the digest does not depend on when it is asked", test_digest});
+              {"the digest does not depend on when it is asked", test_digest},
+              {"damaged journals", test_damaged},
+              {"a word while a call is open", test_word_between});
 }
