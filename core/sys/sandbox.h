@@ -44,8 +44,8 @@ struct sandbox_limits {
     uint64_t cpu_s;        /* of each process: SIGXCPU, a second later SIGKILL */
     uint64_t file_bytes;   /* of any file that is written */
     uint64_t files;        /* open at once */
-    uint64_t processes;    /* processes and threads beside those that the user has; 0 = threads at
-                              will, but no process */
+    uint64_t processes;    /* processes and threads beside those that the user has; 0 = no
+                              process, and some hundred threads */
 };
 
 struct sandbox_policy {

@@ -58,12 +58,12 @@ static __attribute__((constructor)) void look(void)
     prctl(PR_GET_PDEATHSIG, &signal);
     for (int fd = 5; fd < 64; fd++)
         open_fds += fcntl(fd, F_GETFD) >= 0;
-    fprintf(stderr, "core %d cpu %d file %d new privileges %d dies with %d others %d\n",
-            (int)core.rlim_max, (int)cpu.rlim_cur, (int)file.rlim_max,
+    fprintf(stderr, "no core %d cpu %d file %d new privileges %d dies with %d others %d\n",
+            core.rlim_max <= 1, (int)cpu.rlim_cur, (int)file.rlim_max,
             !prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), signal == SIGKILL, open_fds);
 }
 END
 ${CC:-cc} -shared -fPIC -o "$scratch/look.so" "$scratch/look.c"
-expect 'limits' 1 'core 0 cpu 10 file 1048576 new privileges 0 dies with 1 others 0' \
+expect 'limits' 1 'no core 1 cpu 10 file 1048576 new privileges 0 dies with 1 others 0' \
     "$scratch/look.so" 7</dev/null 8</dev/null 9</dev/null
 exit $failed

@@ -27,7 +27,7 @@ static unsigned gaps(const struct sandbox_policy *policy, const struct sandbox_r
     /* The kernel does not count root's processes. */
     if (may_fork ? getuid() == 0 : !has_seccomp)
         found |= SANDBOX_GAP_PROCESSES;
-    if (policy->limits.memory_bytes > 0 && limits_spare_memory)
+    if (policy->limits.memory_bytes > 0 && is_sanitised)
         found |= SANDBOX_GAP_MEMORY;
     if (!has_seccomp)
         found |= SANDBOX_GAP_KERNEL;

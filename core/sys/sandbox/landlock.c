@@ -178,6 +178,8 @@ static int allow_policy(const struct landlock *landlock, const struct sandbox_po
 {
     const char *const tmp[] = {policy->tmp, NULL};
     allow_known(landlock, system_grants, COUNT_OF(system_grants));
+    if (is_sanitised)
+        allow(landlock, (struct grant){"/proc/self", READ}, NULL);
     if (policy->network == SANDBOX_NETWORK_FULL)
         allow_known(landlock, network_grants, COUNT_OF(network_grants));
     int status = allow_all(landlock, policy->read, READ, err);

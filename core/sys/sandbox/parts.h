@@ -13,8 +13,8 @@
 struct err;
 struct sandbox_policy;
 
-/* Whether address space cannot be limited: a sanitiser reserves terabytes of it. */
-extern const bool limits_spare_memory;
+/* A sanitiser reserves terabytes of address space, and reads /proc to report. */
+extern const bool is_sanitised;
 
 int limits_apply(const struct sandbox_policy *policy, struct err *err);
 /* *ret_abi: 0 when the kernel has no Landlock or does not let us use it. */

@@ -41,7 +41,8 @@ enum condition {
     LISTED_EXEC = 1 << 3,
     NO_PROCESSES = 1 << 4,
     NO_WRITING = 1 << 5,
-    OLD_LANDLOCK = 1 << 6, /* one that does not know truncation */
+    WRITING = 1 << 6,
+    OLD_LANDLOCK = 1 << 7, /* one that does not know truncation */
 };
 
 enum { ABI_TRUNCATE = 3 };
@@ -164,6 +165,8 @@ static const struct {
     {SCMP_SYS(semctl), 0},
     {SCMP_SYS(mq_open), 0},
     {SCMP_SYS(mq_unlink), 0},
+    /* the names of files that come and go in directories that cannot be read */
+    {SCMP_SYS(inotify_add_watch), 0},
 
     {SCMP_SYS(socket), NO_SOCKETS},
     {SCMP_SYS(connect), NO_SOCKETS},
@@ -237,6 +240,25 @@ static const struct rule rules[] = {
     {SCMP_SYS(prlimit64), EPERM, 0, IS_NOT(0, 0)},
     {SCMP_SYS(personality), EPERM, 0, IS_NOT(0, UINT32_MAX)}, /* that one only asks */
 
+    /* how much of the processor others get; 0 is the thread that asks */
+    {SCMP_SYS(setpriority), EPERM, 0, IS_NOT(1, 0)},
+    {SCMP_SYS(ioprio_set), EPERM, 0, IS_NOT(1, 0)},
+    {SCMP_SYS(sched_setscheduler), EPERM, 0, IS_NOT(0, 0)},
+    {SCMP_SYS(sched_setparam), EPERM, 0, IS_NOT(0, 0)},
+    {SCMP_SYS(sched_setattr), EPERM, 0, IS_NOT(0, 0)},
+    {SCMP_SYS(sched_setaffinity), EPERM, 0, IS_NOT(0, 0)},
+
+    /* Programs that run with their owner's rights. Creating a file with these bits needs no rule:
+     * the first write takes them off. */
+    {SCMP_SYS(chmod), EPERM, WRITING, HAS_BIT(1, S_ISUID)},
+    {SCMP_SYS(chmod), EPERM, WRITING, HAS_BIT(1, S_ISGID)},
+    {SCMP_SYS(fchmod), EPERM, WRITING, HAS_BIT(1, S_ISUID)},
+    {SCMP_SYS(fchmod), EPERM, WRITING, HAS_BIT(1, S_ISGID)},
+    {SCMP_SYS(fchmodat), EPERM, WRITING, HAS_BIT(2, S_ISUID)},
+    {SCMP_SYS(fchmodat), EPERM, WRITING, HAS_BIT(2, S_ISGID)},
+    {NR_FCHMODAT2, EPERM, WRITING, HAS_BIT(2, S_ISUID)},
+    {NR_FCHMODAT2, EPERM, WRITING, HAS_BIT(2, S_ISGID)},
+
     /* Pairs of streams only: a datagram socket can be pointed elsewhere. */
     {SCMP_SYS(socketpair), EACCES, 0, IS_NOT(0, AF_UNIX)},
     {SCMP_SYS(socketpair), EACCES, 0, BITS(1, 0xf, SOCK_DGRAM)},
@@ -266,12 +288,12 @@ static const int signal_calls[] = {
 static unsigned conditions_of(const struct sandbox_policy *policy, int landlock_abi)
 {
     bool has_sockets = policy->network == SANDBOX_NETWORK_FULL;
-    bool has_written = (policy->write != NULL && policy->write[0] != NULL) || policy->tmp != NULL;
+    bool may_write = (policy->write != NULL && policy->write[0] != NULL) || policy->tmp != NULL;
     unsigned found = has_sockets ? SOCKETS : NO_SOCKETS;
     found |= policy->exec == SANDBOX_EXEC_NONE ? NO_EXEC : 0;
     found |= policy->exec == SANDBOX_EXEC_LISTED ? LISTED_EXEC : 0;
     found |= policy->limits.processes == 0 ? NO_PROCESSES : 0;
-    found |= has_written ? 0 : NO_WRITING;
+    found |= may_write ? WRITING : NO_WRITING;
     found |= landlock_abi > 0 && landlock_abi < ABI_TRUNCATE ? OLD_LANDLOCK : 0;
     return found;
 }

@@ -318,6 +318,18 @@ static int chmod_outside(void)
     return errno_of(chmod(path, 0600)); /* absent: only the filter says EPERM */
 }
 
+static int set_owner_bit(void)
+{
+    CLEANUP(free_ptr) char *path = in("inside", "file");
+    return errno_of(chmod(path, 04755));
+}
+
+static int set_mode(void)
+{
+    CLEANUP(free_ptr) char *path = in("inside", "nothing");
+    return errno_of(chmod(path, 0644));
+}
+
 static int write_inside(void)
 {
     int result = try_in("inside", "written", O_RDWR | O_CREAT | O_TRUNC);
@@ -533,6 +545,22 @@ static int run_memory(void)
     return run_program(path);
 }
 
+/* The other flags contradict each other: where the filter does not refuse, the kernel makes
+ * nothing either. */
+static int clone_spaces(void)
+{
+    static const unsigned long flags[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLONE_NEWUTS,
+                                          CLONE_NEWIPC, CLONE_NEWUSER,   CLONE_NEWPID,
+                                          CLONE_NEWNET};
+    int result = EPERM;
+    for (size_t i = 0; i < COUNT_OF(flags); i++) {
+        long pid = syscall(SYS_clone, flags[i] | CLONE_THREAD | CLONE_SIGHAND, 0, 0, 0, 0);
+        if (errno_of(pid) != EPERM)
+            result = errno_of(pid);
+    }
+    return result;
+}
+
 static int fork_one(void)
 {
     pid_t pid = fork();
@@ -551,6 +579,27 @@ static int thread_one(void)
     pthread_t thread;
     int status = pthread_create(&thread, NULL, return_data, NULL);
     return status != 0 ? status : pthread_join(thread, NULL);
+}
+
+static void *wait_for_end(void *data)
+{
+    for (;;)
+        pause();
+    return data;
+}
+
+static int thread_bomb(void)
+{
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 64 << 10);
+    for (int i = 0; i < 8192; i++) {
+        pthread_t thread;
+        int status = pthread_create(&thread, &small, wait_for_end, NULL);
+        if (status != 0)
+            return status;
+    }
+    return 0;
 }
 
 /* EAGAIN when the limit of 4 held. */
@@ -614,9 +663,9 @@ static int take_processor(void)
 
 static int dump_core(void)
 {
-    struct rlimit limit = {.rlim_max = 1};
+    struct rlimit limit = {.rlim_max = RLIM_INFINITY};
     getrlimit(RLIMIT_CORE, &limit);
-    return limit.rlim_max == 0 ? EPERM : 0;
+    return limit.rlim_max <= 1 ? EPERM : 0;
 }
 
 /* ---- the rows ---------------------------------------------------------------------------------
@@ -670,6 +719,8 @@ static const struct row {
     {"truncate what may be read", truncate_by_reading, &reading, DENIED, 0},
     {"change a mode", chmod_outside, &reading, DENIED, 0},
     {"write inside", write_inside, &writing, 0, 0},
+    {"set a mode inside", set_mode, &writing, ENOENT, 0},
+    {"set the bit of the owner's rights", set_owner_bit, &writing, DENIED, ROOT},
     {"write inside when reading is granted", write_inside, &reading, DENIED, CONTROL},
     {"rename to the outside", rename_out, &writing, DENIED, 0},
     {"link from the outside", link_in, &writing, DENIED, 0},
@@ -706,9 +757,12 @@ static const struct row {
     {"run one from memory beside the listed", run_memory, &listed, DENIED, CONTROL},
     {"run any program", run_false, &running, 0, 0},
     {"fork", fork_one, &nothing, DENIED, CONTROL},
+    {"clone into namespaces", clone_spaces, &running, DENIED, CONTROL},
     {"start a thread", thread_one, &nothing, 0, 0},
     {"fork when it may", fork_one, &running, 0, 0},
     {"fork bomb", fork_bomb, &forking, EAGAIN, CONTROL | ORDINARY | SLOW},
+
+    {"thread bomb", thread_bomb, &nothing, EAGAIN, ORDINARY | SLOW | UNSANITISED},
 
     {"memory past the limit", take_memory, &narrow, ENOMEM, CONTROL | UNSANITISED},
     {"descriptors past the limit", take_descriptors, &narrow, EMFILE, CONTROL},
@@ -859,7 +913,12 @@ static const struct call_row {
     {"rt_sigqueueinfo", SYS_rt_sigqueueinfo, {1, 0, 0}, EPERM},
     {"fchmod", SYS_fchmod, {~0UL, 0}, EPERM},
     {"fchmodat2", 452, {~0UL, 0}, EPERM},
-    {"lchown", SYS_lchown, {0, 0}, EPERM},
+    {"fchown", SYS_fchown, {~0UL, 0}, EPERM},
+    {"inotify_add_watch", SYS_inotify_add_watch, {~0UL, 0}, EPERM},
+    {"setpriority", SYS_setpriority, {PRIO_PROCESS, 1, 5}, EPERM},
+    {"setpriority, own", SYS_setpriority, {PRIO_PROCESS, 0, 19}, 0},
+    {"sched_setaffinity", SYS_sched_setaffinity, {1, 0, 0}, EPERM},
+    {"sched_setscheduler", SYS_sched_setscheduler, {HIGH | 1, 0, 0}, EPERM},
     {"utimensat", SYS_utimensat, {~0UL, 0, 0}, EPERM},
     {"setxattr", SYS_setxattr, {0}, EPERM},
 };
