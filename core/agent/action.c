@@ -100,7 +100,7 @@ static int journal_started(struct action *action)
 static int on_delta(void *payload, const gudgeon_delta *delta)
 {
     struct action *action = payload;
-    emit_delta(action->turn->run, action->asked->id, 1, delta);
+    emit_delta(action->turn->run, &action->deltas, delta);
     return 0;
 }
 
@@ -144,8 +144,10 @@ void *action_run(void *payload)
 {
     struct action *action = payload;
     const struct tool *tool = action->tool;
+    action->deltas = (struct deltas){.id = action->asked->id, .attempt = 1};
     int status = instance_call(tool->instance, action->call, str_of(tool->plugin_name),
                                str_of(action->input));
+    emit_deltas_end(action->turn->run, &action->deltas);
     pthread_mutex_lock(&action->turn->lock);
     action->status = status;
     action->ended_ns = clock_monotonic_ns();
@@ -233,8 +235,10 @@ static int set_failure(struct action *action)
     struct buf text = BUF_INIT(BUF_MAX_ANY);
     action->cause = err_name(action->status);
     describe_end(action, &text);
-    if (error->message[0] != '\0')
-        buf_addf(&text, ": %s", error->message);
+    if (error->message[0] != '\0') {
+        buf_add_str(&text, ": ");
+        intake_cut_text(action->turn->run->intake, str_of(error->message), &text);
+    }
     if (strchr(".!?", text.data[text.len - 1]) == NULL)
         buf_add_char(&text, '.');
     if (error->grant[0] != '\0')

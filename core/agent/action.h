@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/run_internal.h"
 #include "base/buf.h"
 
 struct call;
@@ -35,6 +36,7 @@ struct action {
     pthread_t thread;
     bool threaded;
     struct call *call;
+    struct deltas deltas;
     int status;
     int64_t started_ns, ended_ns;
     struct buf result; /* JSON array of blocks, as the model is shown it */

@@ -43,6 +43,7 @@ struct asking {
     char id[CALL_ID_SIZE]; /* of the request; the same for all attempts */
     unsigned attempt;      /* from 1, over all models */
     unsigned tries;        /* at the current model */
+    struct deltas deltas;  /* of the attempt */
 };
 
 static const char *purpose(const struct run *run)
@@ -78,7 +79,7 @@ static int announce(struct asking *asking, const struct model *model, size_t mes
 static int on_delta(void *payload, const gudgeon_delta *delta)
 {
     struct asking *asking = payload;
-    emit_delta(asking->run, asking->id, asking->attempt, delta);
+    emit_delta(asking->run, &asking->deltas, delta);
     return cancel_is_set(&asking->run->cancel);
 }
 
@@ -116,7 +117,10 @@ static int generate(struct asking *asking, const struct model *model,
         .max_output_tokens = (uint64_t)model->entry->max_output_tokens,
         .stream = model->entry->stream,
     };
-    return instance_generate(model->instance, call, &request);
+    asking->deltas = (struct deltas){.id = asking->id, .attempt = asking->attempt};
+    int class = instance_generate(model->instance, call, &request);
+    emit_deltas_end(run, &asking->deltas);
+    return class;
 }
 
 /* A pause before the next try: the server's word when it gave one, else doubling with jitter. */
@@ -255,7 +259,7 @@ static int handle_failure(struct asking *asking, int class, const struct call *c
         said = call_error(call)->message;
     if (said[0] == '\0')
         said = "the backend failed without saying why";
-    intake_text(run->intake, str_of(said), &message);
+    intake_cut_text(run->intake, str_of(said), &message);
     enum verdict verdict = judge(asking, class);
     int64_t retry_ms = pause_ms(asking, call_error(call));
     if (write_failure(asking, class, call, message.data, retry_ms, verdict) < 0)

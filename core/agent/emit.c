@@ -86,15 +86,64 @@ int emit_message(struct run *run, const char *role, const char *why, const char 
     return emit_commit(run);
 }
 
-void emit_delta(struct run *run, const char *id, unsigned attempt, const gudgeon_delta *delta)
+static bool is_listened_to(const struct run *run)
 {
-    pthread_mutex_lock(&run->listening);
-    struct listener_delta out = {
-        .run = run_id(run), .id = id, .attempt = attempt, .after = run->last_seq, .delta = delta};
+    for (size_t i = 0; i < run->options.listener_count; i++)
+        if (run->options.listeners[i].delta != NULL)
+            return true;
+    return false;
+}
+
+static void show(struct run *run, const struct deltas *deltas, const gudgeon_delta *delta)
+{
+    struct listener_delta out = {.run = run_id(run),
+                                 .id = deltas->id,
+                                 .attempt = deltas->attempt,
+                                 .after = run->last_seq,
+                                 .delta = delta};
     for (size_t i = 0; i < run->options.listener_count; i++) {
         const struct listener *listener = &run->options.listeners[i];
         if (listener->delta != NULL)
             listener->delta(listener->payload, &out);
     }
+}
+
+static void show_held(struct run *run, struct deltas *deltas)
+{
+    CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
+    intake_stream_end(run->intake, &deltas->held, &safe);
+    gudgeon_delta delta = {.size = sizeof delta,
+                           .channel = deltas->channel,
+                           .index = deltas->index,
+                           .bytes = {safe.data, safe.len}};
+    if (safe.len > 0)
+        show(run, deltas, &delta);
+}
+
+void emit_delta(struct run *run, struct deltas *deltas, const gudgeon_delta *delta)
+{
+    if (!is_listened_to(run))
+        return;
+    CLEANUP(buf_fini) struct buf name = BUF_INIT(BUF_MAX_ANY);
+    CLEANUP(buf_fini) struct buf bytes = BUF_INIT(BUF_MAX_ANY);
+    pthread_mutex_lock(&run->listening);
+    if (delta->channel != deltas->channel || delta->index != deltas->index)
+        show_held(run, deltas);
+    deltas->channel = delta->channel;
+    deltas->index = delta->index;
+    intake_text(run->intake, delta->name, &name);
+    intake_stream_add(run->intake, &deltas->held, delta->bytes, &bytes);
+    gudgeon_delta safe = *delta;
+    safe.name = (gudgeon_str){delta->name.ptr != NULL ? name.data : NULL, name.len};
+    safe.bytes = (gudgeon_str){bytes.data, bytes.len};
+    if (name.len > 0 || bytes.len > 0)
+        show(run, deltas, &safe);
+    pthread_mutex_unlock(&run->listening);
+}
+
+void emit_deltas_end(struct run *run, struct deltas *deltas)
+{
+    pthread_mutex_lock(&run->listening);
+    show_held(run, deltas);
     pthread_mutex_unlock(&run->listening);
 }

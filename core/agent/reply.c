@@ -91,11 +91,17 @@ static void read_refusal(struct reading *reading, struct json_object *block)
     reading->reply->refused = true;
 }
 
-/* Provider data goes through untouched, byte for byte. */
+/* Provider data goes through untouched, byte for byte, or not at all: not of a cut reply, and not
+ * with a secret in it. */
 static void read_opaque(struct reading *reading, struct json_object *block)
 {
-    if (!reading->cut)
+    struct buf text = BUF_INIT(BUF_MAX_ANY);
+    json_write(&text, block);
+    bool has_secret = intake_finds_secret(reading->intake, json_get_str(block, "data")) ||
+                      intake_finds_secret(reading->intake, (gudgeon_str){text.data, text.len});
+    if (!reading->cut && !has_secret)
         json_add_value(&reading->blocks, block);
+    buf_fini(&text);
 }
 
 /* A name that may stand in a history: every dialect refuses others. */

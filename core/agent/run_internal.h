@@ -17,6 +17,7 @@
 #include "agent/run.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "event/mask.h"
 #include "event/types.h"
 #include "sys/cancel.h"
 
@@ -42,6 +43,14 @@ struct step {
     int64_t deadline_ns; /* of the step and the run, whichever is first */
     struct usage usage;
     struct buf error; /* what went wrong in it, one line; empty = nothing */
+};
+
+/* What one request or call shows while it goes on, without secrets, also such as come in pieces. */
+struct deltas {
+    const char *id;
+    unsigned attempt;
+    uint32_t channel, index; /* of what is held */
+    struct mask_stream held;
 };
 
 struct run {
@@ -102,7 +111,9 @@ int emit_commit(struct run *run);
 /* message.added: a text that the host says. */
 int emit_message(struct run *run, const char *role, const char *why, const char *text);
 /* A delta on its way to the listeners; any thread. */
-void emit_delta(struct run *run, const char *id, unsigned attempt, const gudgeon_delta *delta);
+void emit_delta(struct run *run, struct deltas *deltas, const gudgeon_delta *delta);
+/* Gives the listeners what was held. */
+void emit_deltas_end(struct run *run, struct deltas *deltas);
 
 /* ---- ask.c */
 /* Asks the model, with retries and fail-over. *ret is freed with reply_free. */

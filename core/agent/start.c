@@ -46,7 +46,7 @@ static void log_masked(void *payload, const char *instance, int level, const cha
     CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
     pthread_mutex_lock(&run->listening);
     secrets_each(run->secrets, mask_secret, run->log_intake);
-    intake_text(run->log_intake, str_of(message), &safe);
+    intake_cut_text(run->log_intake, str_of(message), &safe);
     run->options.on_log(run->options.log_payload, instance, level, safe.data);
     pthread_mutex_unlock(&run->listening);
 }
@@ -58,7 +58,7 @@ static void mask_error(struct run *run, struct err *err)
         return;
     CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
     run_learn_secrets(run);
-    intake_text(run->intake, str_of(err->text), &safe);
+    intake_cut_text(run->intake, str_of(err->text), &safe);
     err_set(err, err->code, "%s", safe.data);
 }
 

@@ -48,16 +48,45 @@ static gudgeon_str buf_text(const struct buf *buf)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-int intake_text(const struct intake *intake, gudgeon_str text, struct buf *out)
+typedef int apply_fn(const struct mask *mask, gudgeon_str text, struct buf *out);
+
+static int clean_and(apply_fn *apply, const struct intake *intake, gudgeon_str text,
+                     struct buf *out)
 {
     if (text.len == 0)
         return 0;
     bool is_clean = memchr(text.ptr, '\0', text.len) == NULL && utf8_is_valid(text.ptr, text.len);
     if (is_clean)
-        return mask_apply(&intake->mask, text, out);
+        return apply(&intake->mask, text, out);
     CLEANUP(buf_fini) struct buf clean = BUF_INIT(BUF_MAX_ANY);
     utf8_sanitise(&clean, text.ptr, text.len);
-    return mask_apply(&intake->mask, buf_text(&clean), out);
+    return apply(&intake->mask, buf_text(&clean), out);
+}
+
+int intake_text(const struct intake *intake, gudgeon_str text, struct buf *out)
+{
+    return clean_and(mask_apply, intake, text, out);
+}
+
+int intake_cut_text(const struct intake *intake, gudgeon_str text, struct buf *out)
+{
+    return clean_and(mask_apply_cut, intake, text, out);
+}
+
+bool intake_finds_secret(const struct intake *intake, gudgeon_str text)
+{
+    return mask_finds(&intake->mask, text);
+}
+
+void intake_stream_add(const struct intake *intake, struct mask_stream *stream, gudgeon_str part,
+                       struct buf *out)
+{
+    mask_stream_add(&intake->mask, stream, part, out);
+}
+
+void intake_stream_end(const struct intake *intake, struct mask_stream *stream, struct buf *out)
+{
+    mask_stream_end(&intake->mask, stream, out);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -308,7 +337,7 @@ int intake_result(const struct intake *intake, struct journal *journal, gudgeon_
                   size_t max_bytes, struct buf *out, struct intake_spill *spill, struct err *err)
 {
     CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
-    intake_text(intake, text, &safe);
+    intake_cut_text(intake, text, &safe);
     if (is_blank(buf_text(&safe))) {
         buf_reset(&safe);
         buf_add_str(&safe, no_output);

@@ -14,6 +14,7 @@
  * while nobody adds a secret.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <gudgeon/plugin.h>
@@ -22,6 +23,7 @@ struct buf;
 struct err;
 struct intake;
 struct journal;
+struct mask_stream;
 
 /* Of a foreign JSON value; beyond it ERR_LIMIT. A record around it must still be readable. */
 enum { INTAKE_MAX_DEPTH = 256, INTAKE_MAX_CONTAINERS = 1 << 18 };
@@ -36,6 +38,17 @@ void intake_add_secret(struct intake *intake, const char *value);
 
 /* Adds the safe form of `text`; 0 or ERR_LIMIT (of `out`). */
 int intake_text(const struct intake *intake, gudgeon_str text, struct buf *out);
+/* The same for a message or another text that somebody may have cut before: the beginning of a
+ * secret where it ends, or before "…", is masked as well. */
+int intake_cut_text(const struct intake *intake, gudgeon_str text, struct buf *out);
+/* Whether a secret stands in the text. */
+bool intake_finds_secret(const struct intake *intake, gudgeon_str text);
+/* The same for what listeners are shown of a text while it comes, without its bytes being made
+ * safe: the next part, and the end. See mask.h. */
+void intake_stream_add(const struct intake *intake, struct mask_stream *stream, gudgeon_str part,
+                       struct buf *out);
+void intake_stream_end(const struct intake *intake, struct mask_stream *stream, struct buf *out);
+
 /* Adds the safe form of a JSON value: every string and member name is made safe (escapes of half a
  * surrogate pair become U+FFFD), of equal names the last counts, a number that is a secret becomes
  * a masked string. ERR_INVALID: no JSON. */

@@ -154,3 +154,108 @@ int mask_apply(const struct mask *mask, gudgeon_str text, struct buf *out)
     }
     return status < 0 ? status : buf_add(out, text.ptr + done, text.len - done);
 }
+
+bool mask_finds(const struct mask *mask, gudgeon_str text)
+{
+    for (size_t i = 0; i < mask->count && text.len > 0; i++)
+        if (memmem(text.ptr, text.len, mask->values[i], strlen(mask->values[i])) != NULL)
+            return true;
+    return false;
+}
+
+/* ---- beginnings of values -------------------------------------------------------------------- */
+
+/* The length of the longest end of text[0..end) that is the beginning of a value but not all of it,
+ * and at least so much of it. */
+static size_t open_end(const struct mask *mask, const char *text, size_t end, size_t percent)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < mask->count; i++) {
+        const char *value = mask->values[i];
+        size_t len = strlen(value), most = len - 1 < end ? len - 1 : end;
+        for (size_t n = most; n > longest && n * 100 >= len * percent; n--)
+            if (text[end - n] == value[0] && memcmp(text + end - n, value, n) == 0)
+                longest = n;
+    }
+    return longest;
+}
+
+enum { CUT_PERCENT = 50 };
+
+/* Adds a text that is masked already, without the beginning of a value at its end. */
+static int add_cut(const struct mask *mask, gudgeon_str text, struct buf *out)
+{
+    size_t open = open_end(mask, text.ptr, text.len, CUT_PERCENT);
+    if (open < MASK_MIN_BYTES)
+        return buf_add(out, text.ptr, text.len);
+    int status = buf_add(out, text.ptr, text.len - open);
+    return status < 0 ? status : buf_add_str(out, MASK_TEXT);
+}
+
+int mask_apply_cut(const struct mask *mask, gudgeon_str text, struct buf *out)
+{
+    static const char dots[] = "…";
+    CLEANUP(buf_fini) struct buf masked = BUF_INIT(BUF_MAX_ANY);
+    if (mask->count == 0 || text.len == 0)
+        return buf_add(out, text.ptr, text.len);
+    mask_apply(mask, text, &masked);
+    const char *at = masked.data, *end = at + masked.len, *cut;
+    int status = 0;
+    while (status == 0 && (cut = memmem(at, (size_t)(end - at), dots, strlen(dots))) != NULL) {
+        status = add_cut(mask, (gudgeon_str){at, (size_t)(cut - at)}, out);
+        if (status == 0)
+            status = buf_add_str(out, dots);
+        at = cut + strlen(dots);
+    }
+    return status < 0 ? status : add_cut(mask, (gudgeon_str){at, (size_t)(end - at)}, out);
+}
+
+/* ---- texts in parts -------------------------------------------------------------------------- */
+
+/* Values that overlap themselves could be held without end. */
+enum { HELD_MAX = 64 << 10 };
+
+void mask_stream_fini(struct mask_stream *stream)
+{
+    if (stream->held.cap > 0)
+        explicit_bzero(stream->held.data, stream->held.cap);
+    buf_fini(&stream->held);
+}
+
+/* How much of what is held can be given: not the beginning of a value, nor a value that overlaps
+ * it, because the two may become one. */
+static size_t settled(const struct mask *mask, const struct buf *held)
+{
+    size_t keep = held->len - open_end(mask, held->data, held->len, 0);
+    CLEANUP(free_ptr) size_t *next = xcalloc(mask->count, sizeof *next);
+    struct search search = {mask, {held->data, held->len}, next};
+    for (size_t i = 0; i < mask->count; i++)
+        find_next(&search, i, 0);
+    for (size_t start; (start = first(&search)) < keep;)
+        if (pass(&search, start) > keep)
+            keep = start;
+    return keep;
+}
+
+void mask_stream_add(const struct mask *mask, struct mask_stream *stream, gudgeon_str part,
+                     struct buf *out)
+{
+    struct buf *held = &stream->held;
+    if (mask->count == 0 && held->len == 0) {
+        buf_add(out, part.ptr, part.len);
+        return;
+    }
+    if (held->max == 0)
+        buf_init(held, BUF_MAX_ANY);
+    buf_add(held, part.ptr, part.len);
+    size_t give = held->len < HELD_MAX ? settled(mask, held) : held->len;
+    mask_apply(mask, (gudgeon_str){held->data, give}, out);
+    buf_consume(held, give);
+}
+
+void mask_stream_end(const struct mask *mask, struct mask_stream *stream, struct buf *out)
+{
+    if (stream->held.len > 0)
+        mask_apply_cut(mask, (gudgeon_str){stream->held.data, stream->held.len}, out);
+    mask_stream_fini(stream);
+}

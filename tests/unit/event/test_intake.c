@@ -9,6 +9,7 @@
 #include "data/digest.h"
 #include "data/json.h"
 #include "event/journal.h"
+#include "event/mask.h"
 #include "scratch.h"
 #include "unit.h"
 
@@ -458,9 +459,108 @@ static void test_blocks_media(void)
     CU_ASSERT_EQUAL(scratch_count("%s/r/blobs", runs), 1);
 }
 
+/* ---- texts that were cut, and texts in parts ------------------------------------------------- */
+
+static void test_mask_cut(void)
+{
+    static const struct {
+        const char *name;
+        const char *secrets[4];
+        const char *in, *out;
+    } rows[] = {
+        {"whole", {"sk-123456789"}, "key sk-123456789.", "key {secret}."},
+        {"cut at the end", {"sk-123456789"}, "key sk-12345678", "key {secret}"},
+        {"cut before dots",
+         {"sk-123456789"},
+         "key sk-1234567… (is it right?)",
+         "key {secret}… (is it right?)"},
+        {"cut twice", {"sk-123456789"}, "sk-1234567… sk-123456", "{secret}… {secret}"},
+        {"half of it", {"sk-123456789"}, "sk-123", "{secret}"},
+        {"less than half", {"sk-123456789"}, "sk-12", "sk-12"},
+        {"less than half of a long one", {"development-key"}, "we develop", "we develop"},
+        {"not at the end", {"sk-123456789"}, "sk-1234567 and so on", "sk-1234567 and so on"},
+        {"as JSON escapes it", {"sk-\"12345678"}, "key sk-\\\"12345", "key {secret}"},
+        {"of two", {"sk-123456789", "sk-12345abcdef"}, "sk-12345abc", "{secret}"},
+        {"of a repeating one", {"abababab"}, "xabababa", "x{secret}"},
+        {"nothing", {"sk-123456789"}, "", ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        unsigned failures = CU_get_number_of_failures();
+        CLEANUP(free_intake) struct intake *intake = with_secrets(rows[i].secrets);
+        CLEANUP(buf_fini) struct buf out = BUF_INIT(BUF_MAX_ANY);
+        CU_ASSERT_EQUAL(intake_cut_text(intake, str_of(rows[i].in), &out), 0);
+        CHECK_STR(out.data, rows[i].out);
+        row_failed(failures, rows[i].name);
+    }
+}
+
+static void test_finds(void)
+{
+    CLEANUP(free_intake)
+    struct intake *intake = with_secrets((const char *const[]){"sk-\"12345", NULL});
+    CU_ASSERT_TRUE(intake_finds_secret(intake, str_of("a sk-\"12345")));
+    CU_ASSERT_TRUE(intake_finds_secret(intake, str_of("{\"a\":\"sk-\\\"12345\"}")));
+    CU_ASSERT_FALSE(intake_finds_secret(intake, str_of("sk-\"1234")));
+    CU_ASSERT_FALSE(intake_finds_secret(intake, (gudgeon_str){NULL, 0}));
+}
+
+/* A text cut into parts at every place, and into single bytes, is masked as a whole one is. */
+static void test_stream(void)
+{
+    static const struct {
+        const char *name;
+        const char *secrets[4];
+        const char *in, *out;
+    } rows[] = {
+        {"one", {"sk-12345"}, "key sk-12345 ok", "key {secret} ok"},
+        {"a near miss", {"sk-12345"}, "sk-1234 sk-1234x", "sk-1234 sk-1234x"},
+        {"alone", {"sk-12345"}, "sk-12345", "{secret}"},
+        {"one that begins another", {"abcdef", "abcdefghijkl"}, "abcdefghijkl", "{secret}"},
+        {"one that begins another, alone", {"abcdef", "abcdefghijkl"}, "abcdefgh", "{secret}gh"},
+        {"overlapping", {"abcdefgh", "efghijkl"}, "<abcdefghijkl>", "<{secret}>"},
+        {"ends as it begins", {"abcdea"}, "abcdea abcdeabcdea.", "{secret} {secret}."},
+        {"repeating", {"aaaaaa"}, "aaaaaaaaaaaaaa", "{secret}"},
+        {"cut at the end", {"sk-123456789"}, "key sk-12345678", "key {secret}"},
+        {"not ours", {"sk-123456789"}, "sk-", "sk-"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        unsigned failures = CU_get_number_of_failures();
+        CLEANUP(free_intake) struct intake *intake = with_secrets(rows[i].secrets);
+        size_t len = strlen(rows[i].in);
+        for (size_t cut = 0; cut <= len + 1; cut++) { /* len + 1: into single bytes */
+            CLEANUP(buf_fini) struct buf out = BUF_INIT(BUF_MAX_ANY);
+            struct mask_stream stream = {.held = {NULL}};
+            for (size_t at = 0, n; at < len; at += n) {
+                n = cut > len ? 1 : at < cut ? cut - at : len - at;
+                intake_stream_add(intake, &stream, (gudgeon_str){rows[i].in + at, n}, &out);
+            }
+            intake_stream_end(intake, &stream, &out);
+            CHECK_STR(out.data, rows[i].out);
+        }
+        row_failed(failures, rows[i].name);
+    }
+}
+
+/* What can be no beginning of a secret is shown at once. */
+static void test_stream_is_prompt(void)
+{
+    CLEANUP(free_intake)
+    struct intake *intake = with_secrets((const char *const[]){"sk-12345", NULL});
+    CLEANUP(buf_fini) struct buf out = BUF_INIT(BUF_MAX_ANY);
+    struct mask_stream stream = {.held = {NULL}};
+    intake_stream_add(intake, &stream, str_of("the desk"), &out);
+    CHECK_STR(out.data, "the de");
+    intake_stream_add(intake, &stream, str_of(" is"), &out);
+    CHECK_STR(out.data, "the desk i");
+    intake_stream_end(intake, &stream, &out);
+    CHECK_STR(out.data, "the desk is");
+}
+
 int main(void)
 {
     UNIT_MAIN("intake", {"text is made UTF-8", test_text}, {"masking", test_mask},
+              {"masking what was cut", test_mask_cut}, {"finding", test_finds},
+              {"a text in parts", test_stream}, {"parts are shown at once", test_stream_is_prompt},
               {"JSON values", test_json}, {"JSON that is too large", test_json_limits},
               {"results", test_result}, {"a long result is cut", test_cut},
               {"cuts are between characters", test_cut_everywhere},
