@@ -19,6 +19,7 @@
 #include "event/event.h"
 #include "plugin/registry.h"
 #include "plugin/services.h"
+#include "sys/shield.h"
 #include "sys/signals.h"
 
 enum { TASK_MAX_BYTES = 4 << 20 };
@@ -142,6 +143,7 @@ static int run_definition(const struct options *options, const struct definition
     int code = setup_runs(&runs);
     if (code != 0)
         return code;
+    shield_process();
     struct cancel *cancel = signals_start();
     struct progress progress;
     progress_init(&progress, stderr, true);
