@@ -11,11 +11,12 @@ import os
 import pty
 import re
 import select
+import shutil
 import socket
 import subprocess
 import threading
 
-from harness import GUDGEON, Failure
+from harness import BUILD, GUDGEON, Failure
 
 # Each part is something that a terminal would act on, or that hides or turns around text.
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\u009b31m\u202eturned\u2066\u200f\u061c\u200b\x7f\r\b"
@@ -125,6 +126,24 @@ model: {{use: openai, name: m, base_url: "{scheme}://127.0.0.1:{port}/v1"{model 
 tools: {tools}
 {more}
 """)
+
+
+def unprivileged(t):
+    """What starts a program of the sandbox as an ordinary user; for root, as nobody."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = 65534
+    home = t.dir / "build"
+    home.mkdir()
+    for name in (".build-tree", "gudgeon", "gudgeon-worker", "lib", "plugins"):
+        copy = shutil.copytree if (BUILD / name).is_dir() else shutil.copy
+        copy(BUILD / name, home / name)
+    t.dir.chmod(0o755)
+    for name in ("home", "state", "cache"):
+        (t.dir / name).mkdir(exist_ok=True)
+        os.chown(t.dir / name, nobody, nobody)
+    t.env["GUDGEON_CACHE_DIR"] = str(t.dir / "cache")
+    return {"user": nobody, "group": nobody, "extra_groups": [], "program": home / "gudgeon"}
 
 
 def on_terminal(t, *args, env=None, timeout=30):

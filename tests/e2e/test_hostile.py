@@ -5,8 +5,11 @@ grows without a bound, leaks a secret, or reaches a terminal as more than text."
 import json
 import os
 
-from harness import case, main, of_type
-from hostile import ESCAPES, Raw, acted_on, agent, call, calls, event, message, on_terminal
+from harness import BUILD, case, main, of_type
+from hostile import (ESCAPES, Raw, acted_on, agent, call, calls, event, message, on_terminal,
+                     unprivileged)
+
+SANITISED = "-fsanitize" in (BUILD / "flags").read_text()
 
 SCRIPTED = "agent: x\nmodel: {use: script, rules: [{say: hi}]}\n"
 
@@ -104,6 +107,109 @@ def _(t):
     code, printed = on_terminal(t, "plugins", "--plugin-path", "more")
     t.equal((code, acted_on(printed)), (0, []))
     t.contains(printed, "is no plugin's file name")
+
+
+# ---- secrets ---------------------------------------------------------------------------------------
+
+KEY = 'sk-S3cret/key"q\\0123456789abcdefXYZ'
+QUOTED = json.dumps(KEY)[1:-1]
+# The longest beginning of the key that may be found anywhere: what any key of that sort begins with.
+SHOWN = 8
+
+
+def fault(text, code=None):
+    return lambda peer, number: peer.reply(json.dumps({"error": {"message": text, "code": code}}),
+                                           status="401 No")
+
+
+def echoed(peer, number):
+    fault(f"your request was {peer.head} {peer.body.decode()}")(peer, number)
+
+
+def in_every_field(peer, number):
+    if number > 0:
+        return peer.reply(message(content="done"))
+    peer.reply(json.dumps({"id": KEY, "model": KEY, "choices": [{
+        "message": {"role": "assistant", "content": KEY, "reasoning": KEY, "reasoning_details": [
+            {"type": "x", "text": KEY, "index": 0}], "tool_calls": [
+            {"id": KEY, "function": {"name": KEY, "arguments": json.dumps({KEY: KEY})}}]},
+        "finish_reason": KEY}]}))
+
+
+SECRETS = {
+    "a server repeats the request": echoed,
+    "an error is cut within the key": fault("x" * (600 - len(KEY) + 3) + KEY + " and more"),
+    "an error is cut before the key's last byte": fault("x" * (600 - len(KEY) + 1) + KEY + "more"),
+    "the code of an error": fault("x", code=KEY),
+    "an error that is no JSON": lambda peer, number: peer.reply(f"oops {KEY}", status="400 No"),
+    "every field of a reply": in_every_field,
+    "an answer": lambda peer, number: peer.reply(message(content=f"it is {KEY}")),
+    "an answer in pieces": lambda peer, number: peer.stream(
+        *[event(content=KEY[i:i + 5]) for i in range(0, len(KEY), 5)], "data: [DONE]\n\n"),
+}
+
+
+def leaks(t, *texts):
+    """Where more of the key is found than may be."""
+    places = [(path.name, path.read_bytes()) for path in t.dir.rglob("*")
+              if path.is_file() and "build" not in path.parts]
+    places += [("output", text.encode()) for text in texts]
+    found = []
+    for form in (KEY, QUOTED, json.dumps(QUOTED)[1:-1]):
+        found += [name for name, text in places if form[:SHOWN + 1].encode() in text]
+    return sorted(set(found))
+
+
+for name, say in SECRETS.items():
+    def check(t, say=say):
+        server = Raw(t, say)
+        t.env["GUDGEON_SECRET_KEY1"] = KEY
+        agent(t, server.port, model='api_key: "${secret:key1}"',
+              more="sinks: [{use: jsonl, path: ./events.jsonl}]")
+        r = t.gudgeon("run", "--json", "agent.yaml", "go")
+        t.contains(server.requests[0][0], f"Bearer {KEY}")
+        t.equal(leaks(t, r.out, r.err), [])
+        code, printed = on_terminal(t, "run", "agent.yaml", "go")
+        t.equal(leaks(t, printed), [])
+    case("no secret is left: " + name)(check)
+
+
+REFUSED = {
+    "a key": "api_key: sk-literal-key",
+    "a key in a header": "headers: {Authorization: Bearer sk-literal-key}",
+    "a key in a header of another name": "headers: {x-api-key: sk-literal-key}",
+    "a password in a URL": 'base_url: "https://me:sk-literal-key@localhost/v1"',
+}
+
+
+@case("no secret stands in a definition, where the journal would have it")
+def _(t):
+    for name, line in REFUSED.items():
+        for text in (line, line.replace("sk-literal-key", "${env:LITERAL}")):
+            t.write("agent.yaml", f"agent: x\nmodel: {{use: openai, name: m, {text}}}\n")
+            r = t.gudgeon("run", "agent.yaml", "go", env={"LITERAL": "sk-literal-key"})
+            t.equal((name, r.code), (name, 2))
+    t.equal(t.runs(), [])
+
+
+@case("a program that a tool starts gets three descriptors and none of our environment")
+def _(t):
+    command = ("ls /proc/self/fd; env; cat /proc/$PPID/environ /proc/$PPID/maps; "
+               "grep -c . /proc/$PPID/stat")
+    server = Raw(t, lambda peer, number: peer.reply(
+        calls(call("shell", {"command": command})) if number == 0 else message(content="done")))
+    agent(t, server.port, tools="[{use: shell, grant: {exec: true}}]")
+    t.env.update(OPENAI_API_KEY="sk-from-the-environment", AWS_SECRET="x", LC_TIME="C")
+    how = unprivileged(t)
+    r = t.gudgeon("run", "agent.yaml", "go", **how)
+    t.equal((r.code, r.out) if r.code == 0 else r, (0, "done\n"))
+    lines = of_type(t.journal(), "call.finished")[0]["result"][0]["text"].splitlines()
+    t.equal(lines[:4], ["0", "1", "2", "3"]) # 3 is ls's own, of the directory
+    names = sorted(line.split("=")[0] for line in lines if "=" in line and "/lib" not in line)
+    t.equal([name for name in names if not name.startswith("LC_")],
+            ["HOME", "LANG", "PATH", "PWD", "TMPDIR"])
+    if not SANITISED: # the leak checker has to look into the process
+        t.equal(sum("Permission denied" in line for line in lines), 2)
 
 
 # ---- journals that somebody else wrote --------------------------------------------------------------
