@@ -21,6 +21,7 @@
 #include <gudgeon/plugin.h>
 
 #include "data/fields.h"
+#include "plugin/isolation.h"
 
 struct buf;
 struct component_info;
@@ -55,6 +56,7 @@ struct tools_entry {
     struct use_entry entry;
     char *prefix;  /* key `name`; NULL = not given */
     bool prefixed; /* `name` was given: its tools are NAME_tool */
+    enum isolation isolation;
     enum approve approve;
     struct text_list allow; /* globs on tool names; empty = all */
     struct text_list deny;

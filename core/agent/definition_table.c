@@ -184,6 +184,12 @@ static const struct field_word approve_words[] = {
     {NULL, 0},
 };
 
+static const struct field_word isolation_words[] = {
+    {"worker", ISOLATION_WORKER},
+    {"none", ISOLATION_NONE},
+    {NULL, 0},
+};
+
 static const struct field tools_fields[] = {
     {.key = "use",
      .type = FIELD_TEXT,
@@ -197,6 +203,12 @@ static const struct field tools_fields[] = {
      .pattern = &instance_name,
      .doc = "Put before the names of its tools; needed when a component is used twice."},
     {AT(entry.grant), GRANT_ROW},
+    {.key = "isolation",
+     .type = FIELD_ENUM,
+     AT(isolation),
+     .words = isolation_words,
+     .fallback = "worker",
+     .doc = "Where its plugin runs: a worker process, or none: in the host, which it can crash."},
     {.key = "approve",
      .type = FIELD_ENUM,
      AT(approve),

@@ -424,6 +424,7 @@ static int open_shelf(struct toolbox *toolbox, const struct tools_entry *entry, 
     struct instance_options options;
     struct shelf *shelf = &toolbox->shelves[toolbox->shelf_count];
     int status = entry_options(&entry->entry, &toolbox->shared, &options, err);
+    options.isolation = entry->isolation;
     if (status == 0)
         status = instance_open(entry->entry.component, &options, &shelf->instance, err);
     if (status < 0)

@@ -205,6 +205,7 @@ static void print_tools(const struct component_info *component)
     struct services *services = services_new();
     struct secrets *secrets = secrets_new();
     struct instance_options options = {.name = component->name,
+                                       .isolation = ISOLATION_WORKER,
                                        .config = str_of("{}"),
                                        .grant = str_of(component->needs),
                                        .services = services,

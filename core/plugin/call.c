@@ -36,6 +36,7 @@ struct call {
     _Atomic(int64_t) deadline_ns;
     call_delta_fn *on_delta;
     void *payload;
+    const struct call_control *control; /* NULL = `cancel` and `deadline_ns` count */
 
     struct call_op op;
     pthread_t thread; /* the one that runs the op; written before the plugin sees the call */
@@ -83,16 +84,22 @@ static int64_t abi_deadline_ns(const gudgeon_call *abi)
     return call_deadline_ns(abi->host_data);
 }
 
+static bool is_cancelled(struct call *call)
+{
+    if (call->control != NULL)
+        return atomic_load(call->control->is_cancelled) != 0;
+    return cancel_is_set(&call->cancel);
+}
+
 static int32_t abi_cancelled(const gudgeon_call *abi)
 {
-    struct call *call = abi->host_data;
-    return cancel_is_set(&call->cancel);
+    return is_cancelled(abi->host_data);
 }
 
 static int32_t abi_cancel_fd(const gudgeon_call *abi)
 {
     struct call *call = abi->host_data;
-    return cancel_fd(&call->cancel);
+    return call->control != NULL ? call->control->cancel_fd : cancel_fd(&call->cancel);
 }
 
 /* Which channels are kept in the output and which are shown as the model's words. Channels that
@@ -126,7 +133,7 @@ static void keep_output(struct call *call, gudgeon_delta *delta)
 
 static bool is_over(struct call *call)
 {
-    return call->told_to_stop || call->output_is_cut || cancel_is_set(&call->cancel) ||
+    return call->told_to_stop || call->output_is_cut || is_cancelled(call) ||
            clock_monotonic_ns() >= call_deadline_ns(call);
 }
 
@@ -248,6 +255,7 @@ struct call *call_new(const struct call_options *options)
     call_set_deadline(call, options->deadline_ns);
     call->on_delta = options->on_delta;
     call->payload = options->payload;
+    call->control = options->control;
     buf_init(&call->output, options->output_max > 0 ? options->output_max : OUTPUT_MAX);
     set_error(call, &no_error);
     pthread_mutex_init(&call->lock, NULL);
@@ -281,7 +289,12 @@ void call_set_deadline(struct call *call, int64_t deadline_ns)
 
 int64_t call_deadline_ns(struct call *call)
 {
-    return atomic_load(&call->deadline_ns);
+    return atomic_load(call->control != NULL ? call->control->deadline_ns : &call->deadline_ns);
+}
+
+size_t call_output_max(const struct call *call)
+{
+    return call->output.max;
 }
 
 const gudgeon_call *call_abi(struct call *call)

@@ -12,6 +12,7 @@
  * run on the plugin's thread.
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,13 @@ struct instance;
 /* Non-zero stops the call. `delta` is borrowed. */
 typedef int call_delta_fn(void *payload, const gudgeon_delta *delta);
 
+/* Cancel and deadline of a call that another process moves; it outlives the call. */
+struct call_control {
+    int cancel_fd; /* polls readable once cancelled */
+    const _Atomic(int64_t) *deadline_ns;
+    const _Atomic(uint32_t) *is_cancelled;
+};
+
 struct call_options {
     const char *id;          /* "RUN/CALL", NULL = none */
     struct cancel *parent;   /* NULL = cannot be cancelled from outside */
@@ -33,6 +41,7 @@ struct call_options {
     size_t output_max;       /* bytes of STDOUT + STDERR kept; 0 = 1 MiB; past it: told to stop */
     call_delta_fn *on_delta; /* NULL = nobody listens */
     void *payload;
+    const struct call_control *control; /* NULL = the call's own cancel and deadline */
 };
 
 struct call *call_new(const struct call_options *options);

@@ -12,6 +12,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "plugin/result.h"
@@ -38,6 +39,7 @@ const gudgeon_call *call_abi(struct call *call);
 struct call *call_of(const gudgeon_call *abi);
 struct service_scope *call_scope(struct call *call);
 int64_t call_deadline_ns(struct call *call);
+size_t call_output_max(const struct call *call); /* bytes */
 
 /* Puts a service's error into the call's detail and returns its class for the plugin (ERR_IO and
  * ERR_BUSY are UNAVAILABLE, ERR_NOT_FOUND is INVALID). Without effect on the detail when another

@@ -76,6 +76,15 @@ static int explain(struct instance *instance, int code, const struct call_error 
     return code;
 }
 
+/* What an implementation holds on to uses the scope, so it goes first. */
+static void unmake_opened(struct instance *instance)
+{
+    if (instance->ops->free != NULL)
+        instance->ops->free(instance);
+    service_scope_fini(&instance->scope);
+    unmake(instance);
+}
+
 static gudgeon_str object_or_empty(gudgeon_str json)
 {
     return json.ptr != NULL ? json : str_of("{}");
@@ -125,7 +134,9 @@ int instance_open(const struct component_info *component, const struct instance_
                                                 .secrets = options->secrets,
                                                 .config = options->config,
                                                 .grant = options->grant};
-    struct instance *instance = make(&inproc_ops, component, options);
+    bool isolated = options->isolation == ISOLATION_WORKER;
+    assert(!isolated || component->kind == KIND_TOOLS);
+    struct instance *instance = make(isolated ? &isolated_ops : &inproc_ops, component, options);
     int code = service_scope_init(&instance->scope, &scope, err);
     if (code < 0) {
         if (err != NULL)
@@ -135,8 +146,7 @@ int instance_open(const struct component_info *component, const struct instance_
     }
     code = create(instance, options, err);
     if (code < 0) {
-        service_scope_fini(&instance->scope);
-        unmake(instance);
+        unmake_opened(instance);
         return code;
     }
     *ret = instance;
@@ -148,8 +158,7 @@ void instance_close(struct instance *instance)
     if (instance == NULL)
         return;
     destroy(instance);
-    service_scope_fini(&instance->scope);
-    unmake(instance);
+    unmake_opened(instance);
 }
 
 const char *instance_name(const struct instance *instance)

@@ -3,8 +3,8 @@
 #define GUDGEON_PLUGIN_INSTANCE_H
 
 /*
- * An open component: what the agent layer calls. In-process today; worker instances implement the
- * same table of operations.
+ * An open component: what the agent layer calls. Its plugin runs in this process or in a worker
+ * process; callers see no difference, but that a worker's death costs one call.
  *
  * Every operation takes the call on whose behalf it runs, returns 0 or an ERR_ code (the plugin's
  * class, negated; ERR_PROTOCOL for a plugin that broke the ABI's rules) and leaves results and
@@ -18,6 +18,8 @@
 
 #include <gudgeon/plugin.h>
 
+#include "plugin/isolation.h"
+
 struct call;
 struct cancel;
 struct component_info;
@@ -30,6 +32,7 @@ typedef void instance_log_fn(void *payload, const char *instance, int level, con
 
 struct instance_options {
     const char *name;
+    enum isolation isolation;
     gudgeon_str config;        /* JSON object, validated; holds {secret:NAME} references */
     gudgeon_str grant;         /* JSON object; absent = {} */
     struct services *services; /* shared by all instances of the host; outlives them */

@@ -7,7 +7,8 @@
  *
  * instance.c does what all have in common: it opens and ends calls, serialises, owns the service
  * scope, the log and the flag of changed tools. An implementation's struct begins with struct
- * instance and moves requests and answers: inproc.c calls the plugin directly. It is never called
+ * instance and moves requests and answers: inproc.c calls the plugin directly, isolated.c
+ * has it in a worker process. It is never called
  * twice at once unless the component is GUDGEON_CONCURRENT, and `close` only when nothing runs.
  */
 
@@ -35,6 +36,8 @@ struct instance_ops {
                    const void *request);
     int32_t (*close)(struct instance *instance, const gudgeon_call *call,
                      const gudgeon_stop *request);
+    /* Frees what open has made, also when it failed; NULL = nothing is to be freed. */
+    void (*free)(struct instance *instance);
 };
 
 /* Plugins in a loop must not flood the operator: so many messages a window pass. */
@@ -57,6 +60,7 @@ struct instance {
 };
 
 extern const struct instance_ops inproc_ops;
+extern const struct instance_ops isolated_ops;
 
 /* A plugin's diagnostic; any thread. */
 void instance_log(struct instance *instance, unsigned level, gudgeon_str message);

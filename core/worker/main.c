@@ -15,6 +15,7 @@ static const struct {
     int (*run)(int argc, char **argv);
 } modes[] = {
     {"--describe", worker_describe},
+    {"--serve", worker_serve},
 };
 
 int main(int argc, char **argv)

@@ -10,5 +10,7 @@
 
 /* FILE: prints the description of a plugin file as one JSON object. */
 int worker_describe(int argc, char **argv);
+/* Runs an instance for the host that started it and gave it its sockets. */
+int worker_serve(int argc, char **argv);
 
 #endif
