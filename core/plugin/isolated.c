@@ -219,7 +219,8 @@ static int32_t isolated_run(struct instance *instance, enum instance_op op, cons
     if (op != OP_CALL)
         return GUDGEON_INVALID;
     const gudgeon_tool_call *wanted = request;
-    const struct msg_call message = {.output_max = call_output_max(call),
+    /* One byte more than is kept, so that the host sees that there was more. */
+    const struct msg_call message = {.output_max = call_output_max(call) + 1,
                                      .id = abi->id,
                                      .tool = wanted->tool,
                                      .arguments = wanted->arguments};

@@ -71,6 +71,9 @@ static void on_log(void *payload, const char *instance, int level, const char *m
     pthread_mutex_unlock(&fixture->lock);
 }
 
+/* Where the tools of a test run; the same rules hold in both. */
+static enum isolation isolation;
+
 static int try_open(struct fixture *fixture, const struct instance_options *wanted,
                     struct instance **ret, struct err *err)
 {
@@ -78,6 +81,7 @@ static int try_open(struct fixture *fixture, const struct instance_options *want
     options.name = options.name != NULL ? options.name : "it";
     options.on_log = on_log;
     options.payload = fixture;
+    options.isolation = fixture->component.kind == KIND_TOOLS ? isolation : ISOLATION_NONE;
     return instance_open(&fixture->component, &options, ret, err);
 }
 
@@ -595,6 +599,28 @@ static void test_cancelled_before(void)
     }
 }
 
+/* ---- in a worker --------------------------------------------------------------------------------
+ */
+
+#define IN_WORKER(test)                                                                            \
+    static void test##_in_worker(void)                                                             \
+    {                                                                                              \
+        isolation = ISOLATION_WORKER;                                                              \
+        test();                                                                                    \
+        isolation = ISOLATION_NONE;                                                                \
+    }
+IN_WORKER(test_open_fails)
+IN_WORKER(test_no_component)
+IN_WORKER(test_list)
+IN_WORKER(test_rules)
+IN_WORKER(test_output)
+IN_WORKER(test_services)
+IN_WORKER(test_secret)
+IN_WORKER(test_log)
+IN_WORKER(test_concurrent)
+IN_WORKER(test_serialised)
+IN_WORKER(test_cancelled_before)
+
 int main(void)
 {
     UNIT_MAIN(
@@ -607,5 +633,15 @@ int main(void)
         {"secrets by name", test_secret}, {"what is left open ends with the call", test_left_open},
         {"the log is made safe", test_log}, {"the log is no flood", test_log_flood},
         {"concurrent ops overlap", test_concurrent}, {"others take turns", test_serialised},
-        {"cancelled before its turn", test_cancelled_before});
+        {"cancelled before its turn", test_cancelled_before},
+        {"worker: create that fails", test_open_fails_in_worker},
+        {"worker: a component or file that is gone", test_no_component_in_worker},
+        {"worker: tools that change", test_list_in_worker},
+        {"worker: broken rules", test_rules_in_worker}, {"worker: output", test_output_in_worker},
+        {"worker: services by kind", test_services_in_worker},
+        {"worker: secrets by name", test_secret_in_worker},
+        {"worker: the log is made safe", test_log_in_worker},
+        {"worker: concurrent ops overlap", test_concurrent_in_worker},
+        {"worker: others take turns", test_serialised_in_worker},
+        {"worker: cancelled before its turn", test_cancelled_before_in_worker});
 }
