@@ -282,22 +282,28 @@ static int answer_side(struct worker_process *worker, const struct message *mess
     return status;
 }
 
-static int take_notice(struct worker_process *worker, const struct message *message,
-                       const char **ret_fault)
+static bool take_notice(struct worker_process *worker, const struct message *message)
 {
     struct msg_log log;
+    if (message->call != 0)
+        return false;
+    if (message->type == FRAME_LOG && message_read(FRAME_LOG, message->payload, &log) == 0)
+        instance_log(worker->instance, log.level, log.text);
+    else if (message->type == FRAME_TOOLS_CHANGED && message->payload.len == 0)
+        atomic_store(&worker->instance->tools_changed, true);
+    else
+        return false;
+    atomic_fetch_add(&worker->notices, 1); /* only now: whoever sees it may rely on the notice */
+    return true;
+}
+
+static int take_aside(struct worker_process *worker, const struct message *message,
+                      const char **ret_fault)
+{
     if (message->type == FRAME_ASK)
         return answer_side(worker, message, ret_fault);
-    atomic_fetch_add(&worker->notices, 1);
-    if (message->type == FRAME_LOG && message->call == 0 &&
-        message_read(FRAME_LOG, message->payload, &log) == 0) {
-        instance_log(worker->instance, log.level, log.text);
+    if (take_notice(worker, message))
         return 0;
-    }
-    if (message->type == FRAME_TOOLS_CHANGED && message->call == 0 && message->payload.len == 0) {
-        atomic_store(&worker->instance->tools_changed, true);
-        return 0;
-    }
     *ret_fault = "sent a notice that is none";
     return ERR_PROTOCOL;
 }
@@ -311,7 +317,7 @@ static bool hear(struct worker_process *worker, uint64_t count)
     for (uint64_t i = 0; i < count && status == 0; i++) {
         status = channel_receive(&worker->side, &message, &fault);
         if (status == 0)
-            status = take_notice(worker, &message, &fault);
+            status = take_aside(worker, &message, &fault);
     }
     if (status == ERR_PROTOCOL)
         worker_process_condemn(worker, ERR_PROTOCOL, fault);
