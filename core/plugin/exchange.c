@@ -24,7 +24,7 @@ enum {
 #define END_NS (200 * NS_PER_MS)
 
 /* How far the host has gone to end the op. */
-enum stage { STAGE_RUNNING, STAGE_TOLD, STAGE_TERM, STAGE_KILLED };
+enum stage { STAGE_RUNNING, STAGE_LATE, STAGE_TOLD, STAGE_TERM, STAGE_KILLED };
 
 struct exchange {
     struct worker_process *worker;
@@ -35,7 +35,7 @@ struct exchange {
     uint64_t id;
     enum stage stage;
     bool is_late;      /* the deadline, not a cancel, began to end it */
-    int64_t told_ns;   /* when the plugin was told */
+    int64_t since_ns;  /* when that was */
     bool is_closed;    /* the worker has closed the lane */
     int64_t closed_ns; /* when that was seen */
     unsigned tools;
@@ -78,29 +78,37 @@ static void kill_it(struct exchange *exchange, int code, const char *why)
     exchange->stage = STAGE_KILLED;
 }
 
-static void begin_end(struct exchange *exchange, int64_t now_ns, bool is_late)
+static void begin_end(struct exchange *exchange, int64_t now_ns, enum stage stage)
 {
-    exchange->is_late = is_late;
-    exchange->told_ns = now_ns;
-    exchange->stage = STAGE_TOLD;
-    tell(exchange->lane);
+    exchange->is_late = stage == STAGE_LATE;
+    exchange->since_ns = now_ns;
+    exchange->stage = stage;
 }
 
-/* Goes on to the next stage when its time has come. */
+static bool is_time(const struct exchange *exchange, int64_t now_ns, int64_t after_ns)
+{
+    return now_ns - exchange->since_ns >= after_ns;
+}
+
+/* Goes on to the next stages when their time has come. */
 static void advance(struct exchange *exchange)
 {
     int64_t now_ns = clock_monotonic_ns();
     int64_t deadline_ns = call_deadline_ns(exchange->call);
     atomic_store(&exchange->lane->slot->deadline_ns, deadline_ns);
     if (exchange->stage == STAGE_RUNNING && cancel_is_set(call_cancel(exchange->call)))
-        begin_end(exchange, now_ns, false);
+        begin_end(exchange, now_ns, STAGE_TOLD); /* by the watch */
     else if (exchange->stage == STAGE_RUNNING && now_ns >= deadline_ns)
-        begin_end(exchange, now_ns, true);
-    if (exchange->stage == STAGE_TOLD && now_ns - exchange->told_ns >= EXCHANGE_TERM_NS) {
+        begin_end(exchange, now_ns, STAGE_LATE);
+    if (exchange->stage == STAGE_LATE && is_time(exchange, now_ns, EXCHANGE_TELL_NS)) {
+        tell(exchange->lane);
+        exchange->stage = STAGE_TOLD;
+    }
+    if (exchange->stage == STAGE_TOLD && is_time(exchange, now_ns, EXCHANGE_TERM_NS)) {
         proc_signal_group(&exchange->worker->proc, SIGTERM);
         exchange->stage = STAGE_TERM;
     }
-    if (exchange->stage == STAGE_TERM && now_ns - exchange->told_ns >= EXCHANGE_KILL_NS)
+    if (exchange->stage == STAGE_TERM && is_time(exchange, now_ns, EXCHANGE_KILL_NS))
         kill_it(exchange, exchange->is_late ? ERR_TIMEOUT : ERR_CANCELLED, reason(exchange));
     if (exchange->is_closed && exchange->stage != STAGE_KILLED &&
         now_ns - exchange->closed_ns >= END_NS)
@@ -112,10 +120,12 @@ static int64_t next_ns(const struct exchange *exchange)
     int64_t next = INT64_MAX;
     if (exchange->stage == STAGE_RUNNING)
         next = call_deadline_ns(exchange->call);
+    else if (exchange->stage == STAGE_LATE)
+        next = exchange->since_ns + EXCHANGE_TELL_NS;
     else if (exchange->stage == STAGE_TOLD)
-        next = exchange->told_ns + EXCHANGE_TERM_NS;
+        next = exchange->since_ns + EXCHANGE_TERM_NS;
     else if (exchange->stage == STAGE_TERM)
-        next = exchange->told_ns + EXCHANGE_KILL_NS;
+        next = exchange->since_ns + EXCHANGE_KILL_NS;
     if (exchange->is_closed && exchange->stage != STAGE_KILLED &&
         exchange->closed_ns + END_NS < next)
         next = exchange->closed_ns + END_NS;
@@ -191,6 +201,8 @@ static int take_done(struct exchange *exchange, const struct message *message)
     if (got.notices > atomic_load(&exchange->worker->notices))
         worker_process_hear(exchange->worker);
     exchange->op_class = (int32_t)got.op_class;
+    if (exchange->is_late && exchange->op_class == GUDGEON_CANCELLED)
+        exchange->op_class = GUDGEON_TIMEOUT; /* it was told by the same means */
     exchange->is_done = true;
     return 0;
 }

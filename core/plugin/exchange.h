@@ -6,9 +6,10 @@
  * One op in a worker: the request goes down a lane, deltas, tools and questions come up, and the
  * last message ends it.
  *
- * It ends in time whatever the worker does. At the deadline, or when the call is cancelled, the
- * plugin is told (cancel descriptor and flag); EXCHANGE_TERM_NS later the worker's group gets
- * SIGTERM, EXCHANGE_KILL_NS later SIGKILL. What was streamed until then is kept in the call.
+ * It ends in time whatever the worker does. A cancel reaches the plugin at once (descriptor and
+ * flag); a deadline is the plugin's to keep, and is told like a cancel EXCHANGE_TELL_NS after it
+ * has passed. EXCHANGE_TERM_NS after either, the worker's group gets SIGTERM, EXCHANGE_KILL_NS
+ * after it SIGKILL. What was streamed until then is kept in the call.
  */
 
 #include <stdint.h>
@@ -16,6 +17,7 @@
 #include "base/clock.h"
 #include "plugin/protocol.h"
 
+#define EXCHANGE_TELL_NS (100 * NS_PER_MS)
 #define EXCHANGE_TERM_NS (500 * NS_PER_MS)
 #define EXCHANGE_KILL_NS (1000 * NS_PER_MS)
 

@@ -42,6 +42,7 @@ static int32_t create(struct isolated *isolated, struct worker_process *worker, 
     CLEANUP(free_ptr)
     char *kind = xasprintf("%s/%u", kind_name(component->kind), component->kind_version);
     const struct msg_create message = {
+        .version = str_of(GUDGEON_VERSION),
         .path = str_of(component->plugin->path),
         .kind = str_of(kind),
         .component = str_of(component->name),
@@ -121,13 +122,14 @@ static int may_start(struct isolated *isolated, struct err *err)
                    failures, (double)left_ns / (double)NS_PER_S);
 }
 
-static void note_start(struct isolated *isolated, struct worker_process *worker)
+/* A start that ended with its call says nothing about the next one. */
+static void note_start(struct isolated *isolated, struct worker_process *worker, int status)
 {
     pthread_mutex_lock(&isolated->lock);
     if (worker != NULL) {
         isolated->worker = worker_process_ref(worker);
         isolated->failures = 0;
-    } else {
+    } else if (status != ERR_CANCELLED && status != ERR_TIMEOUT) {
         isolated->not_before_ns = clock_monotonic_ns() + pause_after(++isolated->failures);
     }
     pthread_mutex_unlock(&isolated->lock);
@@ -155,7 +157,7 @@ static int restart(struct isolated *isolated, struct call *call, struct worker_p
         worker_process_unref(TAKE(worker));
     }
     call_free(create_call);
-    note_start(isolated, worker);
+    note_start(isolated, worker, status);
     *ret = worker;
     return status;
 }

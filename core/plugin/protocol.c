@@ -65,9 +65,10 @@ struct field {
     }
 
 static const struct field create_fields[] = {
-    AT(msg_create, path, SHAPE_TEXT),      AT(msg_create, kind, SHAPE_TEXT),
-    AT(msg_create, component, SHAPE_TEXT), AT(msg_create, name, SHAPE_TEXT),
-    AT(msg_create, config, SHAPE_TEXT),    AT(msg_create, grant, SHAPE_TEXT),
+    AT(msg_create, version, SHAPE_TEXT), AT(msg_create, path, SHAPE_TEXT),
+    AT(msg_create, kind, SHAPE_TEXT),    AT(msg_create, component, SHAPE_TEXT),
+    AT(msg_create, name, SHAPE_TEXT),    AT(msg_create, config, SHAPE_TEXT),
+    AT(msg_create, grant, SHAPE_TEXT),
 };
 static const struct field call_fields[] = {
     AT(msg_call, output_max, SHAPE_U64),

@@ -101,6 +101,7 @@ enum {
  */
 
 struct msg_create {
+    gudgeon_str version; /* the host's: the protocol has none of its own */
     gudgeon_str path, kind, component;
     gudgeon_str name, config, grant;
 };

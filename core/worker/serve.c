@@ -111,6 +111,15 @@ static int give_up(gudgeon_str grant_json, struct err *err)
     return guard_enter(&limits, err);
 }
 
+static int check_version(const struct msg_create *request, struct err *err)
+{
+    if (str_is(request->version, GUDGEON_VERSION))
+        return 0;
+    return err_set(err, ERR_UNAVAILABLE,
+                   "the host is gudgeon %.*s, its worker " GUDGEON_VERSION "; restart the host",
+                   STR_ARG(request->version));
+}
+
 static int find_component(const struct msg_create *request, const gudgeon_component **ret,
                           struct err *err)
 {
@@ -130,7 +139,8 @@ int32_t serve_create(struct serve *serve, struct call *call, const struct msg_cr
     struct err err;
     if (request->path.ptr == NULL || request->kind.ptr == NULL || request->component.ptr == NULL)
         serve_leave();
-    if (give_up(request->grant, &err) < 0 || find_component(request, &serve->component, &err) < 0)
+    if (check_version(request, &err) < 0 || give_up(request->grant, &err) < 0 ||
+        find_component(request, &serve->component, &err) < 0)
         return call_take_err(call, &err);
     serve->host = (gudgeon_host){.size = sizeof serve->host,
                                  .abi_minor = GUDGEON_ABI_MINOR,
@@ -193,25 +203,27 @@ static void watch_door(struct serve *serve)
 
 int worker_serve(int argc, char **argv)
 {
-    static struct serve serve = {.side_lock = PTHREAD_MUTEX_INITIALIZER, .last_ask = 1};
+    struct serve *serve = xcalloc(1, sizeof *serve);
     pthread_t thread;
-    (void)argc, (void)argv;
+    (void)argc, (void)argv; /* the component's name, for people who list processes */
     protect_descriptors();
     volunteer();
     setvbuf(stdout, NULL, _IOLBF, 0);
-    serve.page = mmap(NULL, sizeof *serve.page, PROT_READ, MAP_SHARED, WORKER_FD_PAGE, 0);
-    if (serve.page == MAP_FAILED)
+    serve->page = mmap(NULL, sizeof *serve->page, PROT_READ, MAP_SHARED, WORKER_FD_PAGE, 0);
+    if (serve->page == MAP_FAILED)
         return 2;
     close(WORKER_FD_PAGE);
-    open_channel(&serve.side, WORKER_FD_SIDE);
-    open_channel(&serve.door, WORKER_FD_DOOR);
-    serve.door.takes_fds = true;
-    struct lane *lane = lane_new(&serve, 0, WORKER_FD_LANE, WORKER_FD_CANCEL);
+    pthread_mutex_init(&serve->side_lock, NULL);
+    atomic_init(&serve->last_ask, 1);
+    open_channel(&serve->side, WORKER_FD_SIDE);
+    open_channel(&serve->door, WORKER_FD_DOOR);
+    serve->door.takes_fds = true;
+    struct lane *lane = lane_new(serve, 0, WORKER_FD_LANE, WORKER_FD_CANCEL);
     lane_serve_one(lane); /* create */
-    if (serve.component == NULL || (serve.component->flags & GUDGEON_CONCURRENT) == 0)
+    if (serve->component == NULL || (serve->component->flags & GUDGEON_CONCURRENT) == 0)
         lane_serve(lane);
     if (pthread_create(&thread, NULL, lane_serve, lane) != 0)
         abort();
-    watch_door(&serve);
+    watch_door(serve);
     return 0;
 }

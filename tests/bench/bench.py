@@ -117,6 +117,16 @@ def keep_bodies(work, server, steps, command, env):
     return paths
 
 
+def workers():
+    """A tool call in the host and in a worker, and a worker's start."""
+    figures = subprocess.run([BUILD / "tests/bench/call_cost", BUILD / "plugins/clock.so", "clock",
+                              "now"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    inside, isolated, start = map(float, figures.split())
+    print(f"{'':34} {'worker':>9} {'in host':>9}")
+    print(f"{'tool call, warm':34} {isolated:9.2f} {inside:9.2f} us  (aim 30)")
+    print(f"{'worker, from nothing to ready':34} {start:9.2f} {'':9} ms  (aim 5)")
+
+
 def main():
     server = Server()
     counts = (1, STEPS + 1)
@@ -160,6 +170,7 @@ def main():
     row("CPU a step, each step on disk", "us", durable, floor,
         ratio(durable, floor, f", {durable - quick:.0f} us for the disk"))
     row("peak RSS", "MiB", rss, floor_rss, f"+{rss - floor_rss:.1f} MiB (aim +4)")
+    workers()
 
 
 main()

@@ -131,13 +131,16 @@ static const char full_json[] =
     "\"base_url\":\"https://example.org\",\"temperature\":0},{\"use\":\"openai\",\"name\":\"\","
     "\"stream\":false,\"extra\":{},\"base_url\":\"https://example.org\",\"seed\":7}],"
     "\"tools\":[{\"use\":\"files\",\"grant\":{\"read\":[\"/dir/notes\"],\"memory\":536870912,"
-    "\"cpu\":\"90s\"},\"approve\":\"never\",\"limits\":{},\"root\":\"/dir/notes\","
+    "\"cpu\":\"90s\"},\"isolation\":\"worker\",\"approve\":\"never\",\"limits\":{},\"root\":\"/dir/"
+    "notes\","
     "\"also\":[\"/dir/a\",\"/b\"],\"country\":\"no\",\"version\":\"1.10\",\"max\":5},"
     "{\"use\":\"shell\",\"name\":\"sh\",\"grant\":{\"read\":[\"/usr\"],\"network\":true,"
-    "\"exec\":[\"bash\",\"/dir/run\"]},\"approve\":\"always\",\"allow\":[\"run_*\"],"
+    "\"exec\":[\"bash\",\"/dir/"
+    "run\"]},\"isolation\":\"worker\",\"approve\":\"always\",\"allow\":[\"run_*\"],"
     "\"deny\":[\"delete_*\"],\"idempotent\":[\"run_a\"],\"limits\":{\"time\":\"30s\","
     "\"output\":65536},\"anything\":{\"deep\":[1,\"yes\"]}},{\"use\":\"clock\",\"grant\":{},"
-    "\"approve\":\"never\",\"limits\":{}}],\"sinks\":[{\"use\":\"lines\",\"name\":\"lines\","
+    "\"isolation\":\"worker\",\"approve\":\"never\",\"limits\":{}}],\"sinks\":[{\"use\":\"lines\","
+    "\"name\":\"lines\","
     "\"grant\":{},\"file\":\"/dir/log.jsonl\"}],\"inputs\":{\"folder\":{\"type\":\"string\","
     "\"description\":\"Where.\",\"default\":\"no\"},\"depth\":{\"type\":\"integer\","
     "\"description\":\"\",\"default\":3},\"task\":{\"type\":\"string\",\"description\":\"\"}},"
@@ -296,7 +299,8 @@ static void test_key_faults(void)
          "3:9: \"use\" is missing: The tools component, as `gudgeon plugins` lists them."},
         {GOOD "tools: [{external: ask, description: x}]",
          "3:9: \"use\" is missing: The tools component, as `gudgeon plugins` lists them.\n"
-         "3:10: unknown key \"external\"; the keys here are: use, name, grant, approve, allow, "
+         "3:10: unknown key \"external\"; the keys here are: use, name, grant, isolation, approve, "
+         "allow, "
          "deny, "
          "idempotent, limits"},
         {GOOD "tools: [{use: files, root: \"\", grant: {read: [\"${env:D_EMPTY}\"]}}]",
@@ -373,7 +377,8 @@ static void test_component_faults(void)
          "6:45: unknown key \"prot\"; did you mean \"port\"?\n"
          "6:61: files: \"servers[3].url\" must be string, is object {}"},
         {GOOD "tools:\n  - use: clock\n    zone: UTC",
-         "5:5: unknown key \"zone\"; the keys here are: use, name, grant, approve, allow, deny, "
+         "5:5: unknown key \"zone\"; the keys here are: use, name, grant, isolation, approve, "
+         "allow, deny, "
          "idempotent, limits"},
         {GOOD "tools:\n  - use: shell\n",
          "4:5: shell needs a grant; add   grant: {exec: true, read: [\"/usr/bin\"]}"},

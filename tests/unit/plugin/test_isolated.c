@@ -368,8 +368,9 @@ static void test_dies_idle(void)
 
 static void test_often(void)
 {
-    enum { CALLS = 500 };
+    enum { CALLS = IS_SANITISED ? 300 : 10000, PAGES_PER_HALF = 5000 * 10 / 4096 };
     unsigned crashed = 0, answered = 0;
+    long half_kib = 0;
     struct instance *instance = opened("{}");
     unsigned fds = count_fds();
     for (int i = 0; i < CALLS; i++) {
@@ -378,11 +379,15 @@ static void test_often(void)
         crashed += code == ERR_UNAVAILABLE;
         answered += code == 0;
         call_free(call);
+        if (i == CALLS / 2)
+            half_kib = resident_kib();
     }
     check_fine(instance);
     CU_ASSERT_EQUAL(crashed + answered, CALLS);
     CU_ASSERT(crashed > 0);
     CU_ASSERT_EQUAL(count_fds(), fds);
+    if (!IS_SANITISED)
+        CU_ASSERT(resident_kib() - half_kib <= 4 * PAGES_PER_HALF); /* 10 bytes a call */
     instance_close(instance);
     CU_ASSERT_FALSE(has_children());
 }
