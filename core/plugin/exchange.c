@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -237,6 +238,8 @@ static int answer(struct exchange *exchange, const struct message *message, cons
         }
         channel_attach(channel, answer.fds, answer.fd_count);
         send_all(exchange);
+        if (ask.op == ASK_SECRET)
+            explicit_bzero(channel->out.data, channel->out.len);
     }
     relay_answer_fini(&worker->relay, &answer);
     return status;
