@@ -59,20 +59,6 @@ static int check_output(struct err *err)
     return 0;
 }
 
-/* Splits `list` in place; what is empty or not there is left out. */
-static size_t split_directories(char *list, const char **ret, size_t room)
-{
-    size_t count = 0;
-    for (char *next; list != NULL && count < room; list = next) {
-        next = strchr(list, ':');
-        if (next != NULL)
-            *next++ = '\0';
-        if (access(list, F_OK) == 0)
-            ret[count++] = list;
-    }
-    return count;
-}
-
 /* Nothing but reading: system libraries, and those where the loader looks for this file's own. */
 static int enter_sandbox(const char *path, struct err *err)
 {
@@ -80,7 +66,7 @@ static int enter_sandbox(const char *path, struct err *err)
     const char *given = getenv("LD_LIBRARY_PATH");
     CLEANUP(free_ptr) char *libraries = given != NULL ? xstrdup(given) : NULL;
     CLEANUP(free_ptr) char *directory = realpath(path, NULL);
-    size_t count = split_directories(libraries, read, LIBRARY_DIRECTORIES_MAX);
+    size_t count = guard_split(libraries, read, LIBRARY_DIRECTORIES_MAX);
     if (directory != NULL) {
         strrchr(directory, '/')[1] = '\0';
         read[count++] = directory;

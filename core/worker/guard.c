@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -32,4 +33,17 @@ int guard_enter(const struct sandbox_policy *policy, struct sandbox_report *repo
 void guard_close_from(int first)
 {
     close_range((unsigned)first, ~0U, 0);
+}
+
+size_t guard_split(char *list, const char **ret, size_t room)
+{
+    size_t count = 0;
+    for (char *next; list != NULL && count < room; list = next) {
+        next = strchr(list, ':');
+        if (next != NULL)
+            *next++ = '\0';
+        if (access(list, F_OK) == 0)
+            ret[count++] = list;
+    }
+    return count;
 }

@@ -9,6 +9,8 @@
  * Nothing can be taken back. The environment is the business of whoever starts the worker.
  */
 
+#include <stddef.h>
+
 struct err;
 struct sandbox_policy;
 struct sandbox_report;
@@ -18,5 +20,8 @@ int guard_enter(const struct sandbox_policy *policy, struct sandbox_report *repo
                 struct err *err);
 /* Closes every descriptor from `first` on. */
 void guard_close_from(int first);
+/* The directories of a list like LD_LIBRARY_PATH, which is split in place; what is empty or not
+ * there is left out. `list` may be NULL. */
+size_t guard_split(char *list, const char **ret, size_t room);
 
 #endif

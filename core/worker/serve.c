@@ -17,9 +17,10 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "data/json.h"
 #include "plugin/call_op.h"
 #include "plugin/load.h"
+#include "sys/sandbox.h"
+#include "worker/confine.h"
 #include "worker/guard.h"
 #include "worker/worker.h"
 
@@ -80,35 +81,25 @@ void side_ask(struct serve *serve, const struct msg_ask *ask, struct msg_answer 
 /* ---- creating ---------------------------------------------------------------------------------
  */
 
-/* Grants say sizes and durations as numbers or as people write them. */
-static uint64_t granted(struct json_object *grant, const char *key,
-                        int parse(const char *, int64_t *, struct err *), uint64_t fallback)
+/* What is not enforced here, the operator is to know. */
+static void tell_gaps(struct serve *serve, const struct sandbox_report *report)
 {
-    int64_t value = json_get_int(grant, key, 0);
-    gudgeon_str text = json_get_str(grant, key);
-    if (text.ptr != NULL && parse(text.ptr, &value, NULL) < 0)
-        value = 0;
-    return value > 0 ? (uint64_t)value : fallback;
+    CLEANUP(buf_fini) struct buf text = BUF_INIT(LOG_MAX);
+    if (report->gaps == 0)
+        return;
+    buf_add_str(&text, "sandbox: ");
+    sandbox_report_text(report, &text);
+    tell(serve, FRAME_LOG,
+         &(struct msg_log){.level = GUDGEON_LOG_WARN, .text = {text.data, text.len}});
 }
 
-/* What it has at most when nothing else is granted. */
-#define MEMORY_BYTES (UINT64_C(4) << 30)
-enum { FILES = 1024 };
-
-static int give_up(gudgeon_str grant_json, struct err *err)
+static int give_up(struct serve *serve, const struct msg_create *request, struct err *err)
 {
-    CLEANUP(json_cleanup) struct json_object *grant = NULL;
-    int status = json_read_object(grant_json, &grant, err);
-    if (status < 0)
-        return status;
-    uint64_t cpu_ms = granted(grant, "cpu", parse_duration, 0);
-    const struct guard_limits limits = {
-        .cpu_s = cpu_ms > 0 ? (cpu_ms + 999) / 1000 : UINT64_MAX,
-        .memory_bytes = granted(grant, "memory", parse_size, MEMORY_BYTES),
-        .file_bytes = UINT64_MAX,
-        .files = FILES,
-    };
-    return guard_enter(&limits, err);
+    struct sandbox_report report;
+    int status = confine(request->path.ptr, request->grant, &report, err);
+    if (status == 0)
+        tell_gaps(serve, &report);
+    return status;
 }
 
 static int check_version(const struct msg_create *request, struct err *err)
@@ -139,7 +130,7 @@ int32_t serve_create(struct serve *serve, struct call *call, const struct msg_cr
     struct err err;
     if (request->path.ptr == NULL || request->kind.ptr == NULL || request->component.ptr == NULL)
         serve_leave();
-    if (check_version(request, &err) < 0 || give_up(request->grant, &err) < 0 ||
+    if (check_version(request, &err) < 0 || give_up(serve, request, &err) < 0 ||
         find_component(request, &serve->component, &err) < 0)
         return call_take_err(call, &err);
     serve->host = (gudgeon_host){.size = sizeof serve->host,

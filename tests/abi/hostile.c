@@ -5,6 +5,7 @@
  * the worker's protocol behind the worker's back. Only for worker processes.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -257,6 +258,45 @@ static int32_t fork_many(struct self *self, const gudgeon_call *call)
     return 0;
 }
 
+/* ---- it wants out -----------------------------------------------------------------------------
+ */
+
+/* A descendant that is in no group of the worker's would outlive it. */
+static int32_t escape(struct self *self, const gudgeon_call *call)
+{
+    (void)self;
+    pid_t child = fork();
+    if (child < 0)
+        return gudgeon_replyf(call, 0, "no fork: %s", strerror(errno));
+    if (child == 0) {
+        setsid();
+        if (fork() == 0)
+            wait_for_ever();
+        _exit(0);
+    }
+    return gudgeon_reply_text(call, 0, "out");
+}
+
+static int32_t try_to_read(struct self *self, const gudgeon_call *call)
+{
+    int fd = open("/etc/shadow", O_RDONLY | O_CLOEXEC);
+    (void)self;
+    if (fd < 0)
+        return gudgeon_replyf(call, 0, "not read: %s", strerror(errno));
+    close(fd);
+    return gudgeon_reply_text(call, 0, "read");
+}
+
+static int32_t try_to_connect(struct self *self, const gudgeon_call *call)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    (void)self;
+    if (fd < 0)
+        return gudgeon_replyf(call, 0, "no socket: %s", strerror(errno));
+    close(fd);
+    return gudgeon_reply_text(call, 0, "connected");
+}
+
 /* ---- it speaks for itself ---------------------------------------------------------------------
  */
 
@@ -406,6 +446,9 @@ static const struct tool {
     {"print", print},
     {"log_flood", log_flood},
     {"fork_many", fork_many},
+    {"escape", escape},
+    {"try_to_read", try_to_read},
+    {"try_to_connect", try_to_connect},
     {"close_all", close_all},
     {"garbage", garbage},
     {"short_frame", short_frame},

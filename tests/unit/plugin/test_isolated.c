@@ -164,6 +164,10 @@ static const struct row {
     {"log_flood", 0, "logged", "", 0, false},
     {"big_answer", 0, "aaaaaaaa*", "", 0, false},
 
+    {"escape", 0, "no fork: *", "", 0, false},
+    {"try_to_read", 0, "not read: *", "", 0, false},
+    {"try_to_connect", 0, "no socket: *", "", 0, false},
+
     {"close_all", ERR_PROTOCOL,
      "plugin hostile: closed its connection to the host; its worker was killed", "", 0, false},
     {"garbage", ERR_PROTOCOL, "plugin hostile: sent a frame of another length than it says; *", "",
