@@ -473,18 +473,19 @@ def _(t):
         t.equal(event["result"][0]["text"], "The call was stopped at its time limit.")
 
 
-@case("a plugin that crashes takes the host along; which one it was is told, and the log ends there")
+@case("a plugin in the host takes it along when it crashes; which one it was is told, and the log ends")
 def _(t):
     if "address" in BUILD.name or "thread" in BUILD.name:
         return # the sanitiser tells it in its own way
     t.plugin("misbehave")
     told = f"gudgeon: the plugin {t.dir}/plugins/misbehave.so crashed in its %s with SIGSEGV\n"
-    agent(t, [{"calls": [{"tool": "crash", "arguments": {}}]}], "tools: [{use: misbehave}]\n")
+    agent(t, [{"calls": [{"tool": "crash", "arguments": {}}]}],
+          "tools: [{use: misbehave, isolation: none}]\n")
     r = t.gudgeon("run", "--quiet", "agent.yaml", "x")
     t.equal((r.code, r.err), (-signal.SIGSEGV, told % "call"))
     log = t.gudgeon("log", "last").out.splitlines()
     t.equal(log[-2:], ["  → crash {}", "this run was cut off: its process ended before it did"])
-    agent(t, [{"say": "ok"}], "tools: [{use: misbehave, create: crash}]\n")
+    agent(t, [{"say": "ok"}], "tools: [{use: misbehave, isolation: none, create: crash}]\n")
     r = t.gudgeon("run", "--quiet", "agent.yaml", "x")
     t.equal((r.code, r.err), (-signal.SIGSEGV, told % "create"))
 
