@@ -211,7 +211,7 @@ static void print_tools(const struct component_info *component)
                                        .services = services,
                                        .secrets = secrets};
     if (instance_open(component, &options, &instance, &err) < 0) {
-        printf("  tools: not listed without a configuration (%s)\n", err.text);
+        printf("  tools: not listed; opened without a configuration it says: %s\n", err.text);
     } else {
         struct call *call =
             call_new(&(struct call_options){.deadline_ns = clock_monotonic_ns() + 10 * NS_PER_S});

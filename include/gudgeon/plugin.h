@@ -42,7 +42,7 @@
  *   No thread affinity is promised, except that an executor instance is always called from one
  *   thread. Ops of one instance never overlap unless the component has GUDGEON_CONCURRENT. Stacks
  *   have at least 256 KiB. Ops must not block signals, change the locale, call setenv, fork, or
- *   change the working directory.
+ *   change the working directory. No exception may leave an op.
  *
  * RETURN VALUES
  *   Every op returns 0 (GUDGEON_OK) or one of the classes below. A class is about infrastructure
@@ -210,7 +210,10 @@ typedef struct gudgeon_create {
     /* JSON object: validated against the component's schema, defaults filled in. Relative paths
      * are already absolute where the schema says "format": "path". */
     gudgeon_str config;
-    gudgeon_str grant; /* JSON object: what the instance may reach */
+    /* JSON object: what the instance may reach, its paths absolute. Services keep to it; what a
+     * component does without them it must keep to by itself: around an instance in the host's own
+     * process there is no sandbox. */
+    gudgeon_str grant;
 } gudgeon_create;
 
 /* destroy, flush: what they are asked. */
@@ -236,8 +239,8 @@ typedef struct gudgeon_component {
     /* JSON of the grant that it must *always* have, e.g. {"exec":true}; NULL = none. What depends
      * on the configuration, create refuses with REFUSED and error.grant. */
     const char *needs;
-    /* Opens an instance: sets *self. After a failure destroy is not called. Owes no result. The
-     * host may call it on any thread, but never twice at once for one instance name. */
+    /* Opens an instance: sets *self (NULL is fine). After a failure destroy is not called. Owes no
+     * result. The host may call it on any thread, but never twice at once for one instance name. */
     int32_t (*create)(void **self, const gudgeon_call *call, const gudgeon_create *request);
     /* Closes it; no op is running and none follows. Its class is logged. Owes no result. */
     int32_t (*destroy)(void *self, const gudgeon_call *call, const gudgeon_stop *request);

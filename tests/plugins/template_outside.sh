@@ -7,31 +7,42 @@
 set -eu
 
 build=$(cd "${B:-build}" && pwd)
-headers=$PWD/include
+tree=$PWD
 there=$(mktemp -d)
-trap 'rm -rf "$there"' EXIT
+trap "rm -rf '$there'" EXIT
 
 say() { # ok|"not ok" NAME
     echo "$1 template outside the tree: $2"
     [ "$1" = ok ]
 }
 
-cp -r plugins/template/. "$there"
-cd "$there"
-mv template.c mytools.c
-sed -i 's/template/mytools/g' mytools.c
+# The commands of step $1, as they stand in the README: its blocks of code.
+commands_of() {
+    awk -v step="## $1." 'index($0, "## ") == 1 { on = index($0, step) == 1 }
+                          on && sub(/^    /, "")' "$tree/plugins/template/README.md"
+}
 
-if make -s NAME=mytools GUDGEON_INCLUDE="$headers" CFLAGS='-O2 -Wall -Wextra -Werror' >log 2>&1; then
-    say ok "built by its Makefile"
+# In one shell, because the second block of step 1 uses what the first has set.
+{
+    commands_of 1 | grep -v '^cc '
+    echo "\"$build/tests/plugins/test_template\" ./mytools.so"
+    echo 'rm mytools.so'
+    commands_of 1 | grep '^cc '
+    echo "\"$build/tests/plugins/test_template\" ./mytools.so"
+    echo "PATH=$build:\$PATH"
+    commands_of 2
+} >"$there/commands"
+export HOME="$there" GUDGEON_CACHE_DIR="$there/cache"
+if CFLAGS='-O2 -Wall -Wextra -Werror' sh -e "$there/commands" >"$there/log" 2>&1; then
+    grep '^ok' "$there/log"
+    say ok "built and shown by the README's commands"
 else
-    sed 's/^/# /' log
-    say "not ok" "built by its Makefile"
+    sed 's/^/# /' "$there/log"
+    say "not ok" "built and shown by the README's commands"
 fi
-"$build/tests/plugins/test_template" "$there/mytools.so"
 
-rm mytools.so
-${CC:-cc} -shared -fPIC -fvisibility=hidden -Wl,-z,defs -I "$headers" -o mytools.so mytools.c
-"$build/tests/plugins/test_template" "$there/mytools.so"
+there=$there/mytools
+cd "$there"
 
 awk '/^    agent: greeter/ { yes = 1 } /^Then$/ { exit } yes { sub(/^    /, ""); print }' \
     README.md >agent.yaml
