@@ -143,10 +143,11 @@ $(B)/tests/unit/%: tests/unit/%.c $(CORE_LIB) $(FLAGS_STAMP)
 	$(CC) $(TEST_CPPFLAGS) $(filter-out -fvisibility=hidden,$(ALL_CFLAGS)) $(ALL_LDFLAGS) \
 	    -o $@ $< $(UNIT_OBJ) $(CORE_LIB) $(UNIT_LIBS) $(TEST_LIBS)
 
-# The one that is about what only the worker has.
-$(B)/tests/unit/sys/test_sandbox: $(SANDBOX_OBJ)
-$(B)/tests/unit/sys/test_sandbox: UNIT_OBJ = $(SANDBOX_OBJ)
-$(B)/tests/unit/sys/test_sandbox: UNIT_LIBS = $(SANDBOX_LIBS)
+# Those that are about what only the worker has.
+SANDBOX_TESTS := $(filter %/test_sandbox %/test_sandbox_process %/test_sandbox_calls,$(UNIT_BIN))
+$(SANDBOX_TESTS): $(SANDBOX_OBJ)
+$(SANDBOX_TESTS): UNIT_OBJ = $(SANDBOX_OBJ)
+$(SANDBOX_TESTS): UNIT_LIBS = $(SANDBOX_LIBS)
 
 # check.mk comes last: it names what the others define.
 include $(filter-out tests/check.mk,$(wildcard tests/*.mk)) tests/check.mk
