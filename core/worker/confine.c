@@ -86,5 +86,8 @@ int confine(const char *plugin_path, gudgeon_str grant_json, struct sandbox_repo
                                           .tmp = getenv("TMPDIR"),
                                           .network = network_of(grant),
                                           .limits = limits_of(grant)};
-    return guard_enter(&policy, report, err);
+    status = guard_enter(&policy, report, err);
+    if (status == 0 && json_get(grant, "memory") == NULL)
+        report->gaps &= ~(unsigned)SANDBOX_GAP_MEMORY; /* the default is no promise to anybody */
+    return status;
 }
