@@ -121,6 +121,7 @@ static const struct call_row {
     {"socketpair, high bits", SYS_socketpair, {AF_UNIX, HIGH | SOCK_DGRAM, 0}, EACCES},
     {"connect", SYS_connect, {~0UL}, EPERM},
     {"bind", SYS_bind, {~0UL}, EPERM},
+    {"execve", SYS_execve, {0}, EPERM},
     {"execveat", SYS_execveat, {~0UL}, EPERM},
     {"tkill", SYS_tkill, {1, 0}, EPERM},
     {"tgkill", SYS_tgkill, {1, 1, 0}, EPERM},
