@@ -200,7 +200,7 @@ static int give_up(struct asking *asking, int class, const char *message)
 {
     struct run *run = asking->run;
     if (cancel_is_set(&run->cancel))
-        return run_end(run, RUN_INTERRUPTED, "interrupted while the model was answering");
+        return run_end(run, RUN_INTERRUPTED, "while the model was answering");
     if (clock_monotonic_ns() >= run->deadline_ns)
         return run_end(run, RUN_BUDGET, "limits.time is used up");
     if (clock_monotonic_ns() >= run->step.deadline_ns) {
@@ -258,7 +258,7 @@ static int handle_failure(struct asking *asking, int class, const struct call *c
     if (call_error(call)->message[0] != '\0')
         said = call_error(call)->message;
     if (said[0] == '\0')
-        said = "the backend failed without saying why";
+        said = class == ERR_CANCELLED ? "interrupted" : "the backend failed without saying why";
     intake_cut_text(run->intake, str_of(said), &message);
     enum verdict verdict = judge(asking, class);
     int64_t retry_ms = pause_ms(asking, call_error(call));

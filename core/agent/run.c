@@ -267,7 +267,7 @@ static int gate(struct run *run)
 {
     const struct limits *limits = &run->definition->limits;
     if (cancel_is_set(&run->cancel))
-        return run_end(run, RUN_INTERRUPTED, "interrupted");
+        return run_end(run, RUN_INTERRUPTED, "between two steps");
     if (clock_monotonic_ns() >= run->deadline_ns)
         return run_end(run, RUN_BUDGET, "limits.time is used up");
     if (limits->tokens > 0 && usage_total(&run->usage) >= limits->tokens)

@@ -47,6 +47,17 @@ static int print_record(void *payload, const struct event *event)
     return ferror(stdout);
 }
 
+/* A last line without its end is no damage while somebody writes it. */
+static void tell_damage(const struct reader_report *report, bool is_running)
+{
+    bool is_torn_alone = report->torn && report->skipped == 0 && report->missing == 0;
+    if (report->first[0] == '\0' || (is_running && is_torn_alone))
+        return;
+    CLEANUP(free_ptr) char *more = xasprintf(" (lines passed over: %zu)", report->skipped);
+    command_error(0, "log: the journal is damaged: %s%s", report->first,
+                  report->skipped > 1 ? more : "");
+}
+
 static int run(const void *given, int argc, char **argv)
 {
     (void)argc;
@@ -65,13 +76,12 @@ static int run(const void *given, int argc, char **argv)
     progress_fini(&showing.progress);
     if (status < 0)
         return command_error(1, "%s", err.text);
-    if (!showing.rests)
-        printf("%s\n", lock_is_held(directory)
-                           ? "this run is still going on"
-                           : "this run was cut off: its process ended before it did");
-    if (report.first[0] != '\0')
-        command_error(0, "log: %zu line(s) passed over; the first: %s", report.skipped,
-                      report.first);
+    bool is_running = !showing.rests && lock_is_held(directory);
+    if (is_running)
+        printf("this run is still going on\n");
+    else if (!showing.rests && report.skipped == 0)
+        printf("this run was cut off: the journal ends here\n");
+    tell_damage(&report, is_running);
     return command_finish_output(0);
 }
 

@@ -61,7 +61,7 @@ static void print_wide(const struct terminal *terminal, const struct run_summary
     char duration[HUMAN_SIZE], tokens[HUMAN_SIZE] = "-";
     if (run->input_tokens >= 0)
         human_count(sum_capped(run->input_tokens, run->output_tokens), tokens);
-    printf("%-36s  %.19s  ", run->id, run->started);
+    printf("%-36s  %-19.19s  ", run->id, run->started);
     print_state(terminal, run);
     printf("%3lld  %8s  %9s  %-12s  ", (long long)run->steps,
            human_duration(run->duration_ms, duration), tokens, run->agent);
@@ -78,9 +78,18 @@ static void print_narrow(const struct terminal *terminal, const struct run_summa
     printf("%-16.16s  ", run->agent);
 }
 
+struct table {
+    struct terminal terminal;
+    bool has_head;
+};
+
 static void print_row(void *payload, const struct run_summary *run)
 {
-    const struct terminal *terminal = payload;
+    struct table *table = payload;
+    const struct terminal *terminal = &table->terminal;
+    if (!table->has_head)
+        print_head(terminal);
+    table->has_head = true;
     size_t used = is_narrow(terminal) ? NARROW_COLUMNS : WIDE_COLUMNS;
     if (is_narrow(terminal))
         print_narrow(terminal, run);
@@ -135,12 +144,12 @@ static int run(const void *given, int argc, char **argv)
         code = setup_runs(&runs);
     if (code != 0)
         return code;
-    struct terminal terminal = terminal_on(stdout);
-    if (!options->json)
-        print_head(&terminal);
+    struct table table = {.terminal = terminal_on(stdout), .has_head = options->json};
     struct err err = {0};
-    if (runs_list(runs, limit, options->json ? print_json : print_row, &terminal, &err) < 0)
+    if (runs_list(runs, limit, options->json ? print_json : print_row, &table, &err) < 0)
         return command_error(1, "%s", err.text);
+    if (!table.has_head)
+        printf("there are no runs in %s\n", runs);
     return command_finish_output(0);
 }
 

@@ -19,11 +19,6 @@ void progress_init(struct progress *progress, FILE *file, bool live)
     buf_init(&progress->streamed, STREAMED_MAX);
 }
 
-void progress_fini(struct progress *progress)
-{
-    buf_fini(&progress->streamed);
-}
-
 bool progress_streamed(const struct progress *progress, const char *answer)
 {
     return progress->live && strcmp(progress->streamed.data, answer) == 0;
@@ -40,6 +35,12 @@ static void close_line(struct progress *progress)
     if (progress->line_open)
         fputc('\n', progress->terminal.file);
     progress->line_open = false;
+}
+
+void progress_fini(struct progress *progress)
+{
+    close_line(progress);
+    buf_fini(&progress->streamed);
 }
 
 static void styled(struct progress *progress, enum style style, const char *text)

@@ -347,16 +347,25 @@ static void remove_files(const struct journal *journal)
     rmdir(journal->directory);
 }
 
+static int make_directories(struct journal *journal, struct err *err)
+{
+    struct err why = {0};
+    journal->runs_is_new = access(journal->runs, F_OK) < 0;
+    int status = journal->runs_is_new ? paths_make_directory(journal->runs, &why) : 0;
+    if (status == 0 && mkdir(journal->directory, 0700) == 0)
+        return 0;
+    if (status == 0 && errno == EEXIST)
+        return err_set(err, ERR_INVALID, "run %s exists already", journal->run_id);
+    if (status == 0)
+        err_set_errno(&why, errno, "cannot make directory %s", journal->directory);
+    return err_set(err, why.code, "%s; GUDGEON_STATE_DIR names another place for runs", why.text);
+}
+
 static int create(struct journal *journal, struct err *err)
 {
-    journal->runs_is_new = access(journal->runs, F_OK) < 0;
-    int status = journal->runs_is_new ? paths_make_directory(journal->runs, err) : 0;
+    int status = make_directories(journal, err);
     if (status < 0)
         return status;
-    if (mkdir(journal->directory, 0700) < 0)
-        return errno == EEXIST
-                   ? err_set(err, ERR_INVALID, "run %s exists already", journal->run_id)
-                   : err_set_errno(err, errno, "cannot make directory %s", journal->directory);
     status = make_files(journal, err);
     if (status < 0)
         remove_files(journal);

@@ -128,8 +128,19 @@ def _(t):
     t.contains(r.out, "no faults")
 
 
+@case("a place where no run can be kept is told with what names another")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    r = t.gudgeon("run", "agent.yaml", "x", env={"GUDGEON_STATE_DIR": "/proc/nowhere"})
+    t.equal((r.code, r.out, r.err), (1, "", "gudgeon: cannot make directory /proc/nowhere: No such "
+            "file or directory; GUDGEON_STATE_DIR names another place for runs\n"))
+
+
 @case("runs and log show the run")
 def _(t):
+    r = t.gudgeon("runs")
+    t.equal((r.code, r.err), (0, ""))
+    t.true(r.out.startswith("there are no runs in /"), r.out)
     t.write("agent.yaml", AGENT)
     t.gudgeon("run", "agent.yaml", "say hello")
     r = t.gudgeon("runs")
@@ -141,6 +152,26 @@ def _(t):
     t.contains(r.out, "Hello yourself.")
     r = t.gudgeon("log", "--json", "last")
     t.equal(r.out, (t.runs()[-1] / "journal.jsonl").read_text())
+
+
+@case("log says what is wrong with a journal, and shows the rest")
+def _(t):
+    t.write("agent.yaml", AGENT)
+    t.gudgeon("run", "agent.yaml", "say hello")
+    journal = t.runs()[-1] / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    for damage, told in (
+            (lines[:-1] + [lines[-1][:-20]], "line 8: torn after "),
+            (lines[:4] + [b"x\n"] * 2 + lines[5:], "line 5: column 1: a value is due, not x (lines "
+             "passed over: 2)"),
+            (lines[:4] + lines[5:], "line 5: 1 records before record 6 are missing")):
+        journal.write_bytes(b"".join(damage))
+        r = t.gudgeon("log", "last")
+        t.equal(r.code, 0)
+        t.contains(r.err, "gudgeon: log: the journal is damaged: " + told)
+        t.contains(r.out, "Hello yourself.")
+        t.equal("cut off" in r.out, told.endswith("after "))
+    journal.write_bytes(b"".join(lines))
 
 
 def on_terminal(t, columns, *args):

@@ -484,7 +484,7 @@ def _(t):
     r = t.gudgeon("run", "--quiet", "agent.yaml", "x")
     t.equal((r.code, r.err), (-signal.SIGSEGV, told % "call"))
     log = t.gudgeon("log", "last").out.splitlines()
-    t.equal(log[-2:], ["  → crash {}", "this run was cut off: its process ended before it did"])
+    t.equal(log[-2:], ["  → crash {}", "this run was cut off: the journal ends here"])
     agent(t, [{"say": "ok"}], "tools: [{use: misbehave, isolation: none, create: crash}]\n")
     r = t.gudgeon("run", "--quiet", "agent.yaml", "x")
     t.equal((r.code, r.err), (-signal.SIGSEGV, told % "create"))
