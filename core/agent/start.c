@@ -91,7 +91,7 @@ static int open_parts(struct run *run, const char *id, struct err *err)
     };
     int status = models_open(run->definition, &shared, &run->models, err);
     if (status == 0)
-        status = toolbox_open(run->definition, &shared, &run->toolbox, err);
+        status = toolbox_open(run->definition, &shared, run->intake, &run->toolbox, err);
     if (status == 0)
         status = open_sinks(run, &shared, id, err);
     if (status == 0)

@@ -15,9 +15,11 @@
 #include "data/digest.h"
 #include "data/json.h"
 #include "data/schema.h"
+#include "event/intake.h"
 #include "plugin/call.h"
 #include "plugin/instance.h"
 #include "plugin/registry.h"
+#include "plugin/secrets.h"
 
 enum {
     NAME_BYTES_MAX = 64, /* the strictest provider's limit on a tool's name */
@@ -39,6 +41,7 @@ struct shelf {
 struct toolbox {
     const struct definition *definition;
     struct instance_options shared;
+    struct intake *intake;
     struct shelf *shelves; /* the built-in tools, then one for each entry of the definition */
     size_t shelf_count;
     struct tool **tools; /* what stands on all shelves, in order */
@@ -265,6 +268,29 @@ static void remember_name(struct text_list *names, const char *name)
     names->items[names->count++] = xstrdup(name);
 }
 
+/* A description may hold the address that the plugin was given, with its password. */
+static char *safe_text(const struct toolbox *toolbox, gudgeon_str text)
+{
+    struct buf safe = BUF_INIT(BUF_MAX_ANY);
+    intake_text(toolbox->intake, text, &safe);
+    return buf_take(&safe);
+}
+
+/* The same of a schema, which stays as it was written unless there is something to hide. */
+static char *safe_parameters(const struct toolbox *toolbox, gudgeon_str parameters)
+{
+    if (parameters.len == 0)
+        return xstrdup(no_parameters);
+    CLEANUP(buf_fini) struct buf safe = BUF_INIT(BUF_MAX_ANY);
+    intake_text(toolbox->intake, parameters, &safe);
+    if (str_same((gudgeon_str){safe.data, safe.len}, parameters))
+        return str_dup(parameters);
+    buf_reset(&safe);
+    if (intake_json(toolbox->intake, parameters, &safe, NULL) < 0)
+        return xstrdup(no_parameters);
+    return buf_take(&safe);
+}
+
 static void take_listed(void *payload, const gudgeon_tool *listed)
 {
     struct listing *listing = payload;
@@ -279,9 +305,8 @@ static void take_listed(void *payload, const gudgeon_tool *listed)
     struct tool *tool = xcalloc(1, sizeof *tool);
     tool->name = TAKE(name);
     tool->plugin_name = xstrdup(plugin_name);
-    tool->description = str_dup(listed->description);
-    tool->parameters =
-        listed->parameters.len > 0 ? str_dup(listed->parameters) : xstrdup(no_parameters);
+    tool->description = safe_text(listing->toolbox, listed->description);
+    tool->parameters = safe_parameters(listing->toolbox, listed->parameters);
     tool->effect = effect_of(entry, plugin_name, listed->flags);
     tool->needs_approval = approval_of(entry, listed->flags);
     tool->instance = listing->fresh.instance;
@@ -418,6 +443,11 @@ static bool lay_out(struct toolbox *toolbox)
     return changed;
 }
 
+static void learn_secret(void *intake, const char *value)
+{
+    intake_add_secret(intake, value);
+}
+
 /* Opens an entry's instance and fills its shelf. */
 static int open_shelf(struct toolbox *toolbox, const struct tools_entry *entry, struct err *err)
 {
@@ -425,6 +455,7 @@ static int open_shelf(struct toolbox *toolbox, const struct tools_entry *entry, 
     struct shelf *shelf = &toolbox->shelves[toolbox->shelf_count];
     int status = entry_options(&entry->entry, &toolbox->shared, &options, err);
     options.isolation = entry->isolation;
+    secrets_each(toolbox->shared.secrets, learn_secret, toolbox->intake);
     if (status == 0)
         status = instance_open(entry->entry.component, &options, &shelf->instance, err);
     if (status < 0)
@@ -440,11 +471,12 @@ static int open_shelf(struct toolbox *toolbox, const struct tools_entry *entry, 
 }
 
 int toolbox_open(const struct definition *definition, const struct instance_options *shared,
-                 struct toolbox **ret, struct err *err)
+                 struct intake *intake, struct toolbox **ret, struct err *err)
 {
     struct toolbox *toolbox = xcalloc(1, sizeof *toolbox);
     toolbox->definition = definition;
     toolbox->shared = *shared;
+    toolbox->intake = intake;
     toolbox->shelves = xcalloc(1 + definition->tools_count, sizeof *toolbox->shelves);
     toolbox->shelf_count = 1;
     int status = add_builtins(toolbox, err);

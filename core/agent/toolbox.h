@@ -24,6 +24,7 @@
 struct err;
 struct instance;
 struct instance_options;
+struct intake;
 struct json_writer;
 struct schema;
 struct toolbox;
@@ -49,9 +50,11 @@ struct tool {
 };
 
 /* Opens the instances and lists their tools. `shared` is the template for each instance's options
- * (services, secrets, cancel, log). The error names the entry. */
+ * (services, secrets, cancel, log); what tools say of themselves passes `intake`, which learns the
+ * secrets of an entry before its tools are listed. Both outlive the toolbox. The error names the
+ * entry. */
 int toolbox_open(const struct definition *definition, const struct instance_options *shared,
-                 struct toolbox **ret, struct err *err);
+                 struct intake *intake, struct toolbox **ret, struct err *err);
 void toolbox_free(struct toolbox *toolbox);
 
 /* Lists the tools of those instances again that said that theirs have changed. True when the list

@@ -98,13 +98,22 @@ static const struct tool {
     {"wait", GUDGEON_TOOL_READ, wait_long},
 };
 
-static void list_one(const gudgeon_call *call, const char *name, uint32_t flags)
+/* With a key, the description and the parameters tell it. */
+static void list_one(const struct self *self, const gudgeon_call *call, const char *name,
+                     uint32_t flags)
 {
+    gudgeon_str key = gudgeon_text("tests");
+    const gudgeon_secret *secret = self->host->service(self->host, GUDGEON_SECRET_ID);
+    if (self->key[0] != '\0')
+        secret->expand(call, gudgeon_text(self->key), &key);
+    char description[300], parameters[300];
+    snprintf(description, sizeof description, "For %s.", key.ptr);
+    snprintf(parameters, sizeof parameters, "{\"type\":\"object\", \"title\":\"%s\"}", key.ptr);
     gudgeon_tool tool = {.size = sizeof tool,
                          .flags = flags,
                          .name = gudgeon_text(name),
-                         .description = gudgeon_text("For tests."),
-                         .parameters = gudgeon_text("{\"type\":\"object\"}")};
+                         .description = gudgeon_text(description),
+                         .parameters = gudgeon_text(parameters)};
     call->result(call, &tool);
 }
 
@@ -118,15 +127,15 @@ static int32_t list(void *data, const gudgeon_call *call, const gudgeon_list *re
     struct self *self = data;
     (void)request;
     for (size_t i = 0; i < sizeof tools / sizeof tools[0]; i++)
-        list_one(call, tools[i].name, tools[i].flags);
+        list_one(self, call, tools[i].name, tools[i].flags);
     if (is(self->how, "broken"))
         return gudgeon_fail(call, GUDGEON_UNAVAILABLE, "the list is lost");
     if (is(self->how, "more") || is(self->how, "twice"))
-        list_one(call, "late", 0);
+        list_one(self, call, "late", 0);
     if (is(self->how, "twice")) {
-        list_one(call, "late", 0);
-        list_one(call, "a_b", 0);
-        list_one(call, "a.b", 0);
+        list_one(self, call, "late", 0);
+        list_one(self, call, "a_b", 0);
+        list_one(self, call, "a.b", 0);
     }
     return GUDGEON_OK;
 }

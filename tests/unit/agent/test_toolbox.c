@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "event/intake.h"
 #include "plugin/call.h"
 #include "plugin/instance.h"
 #include "plugin/registry.h"
@@ -26,6 +27,7 @@ struct rig {
     struct definition definition;
     struct services *services;
     struct secrets *secrets;
+    struct intake *intake;
     struct buf log;
 };
 
@@ -51,6 +53,7 @@ static void rig_init(struct rig *rig, size_t count)
     rig->definition = (struct definition){.tools = rig->entries, .tools_count = count};
     rig->services = services_new();
     rig->secrets = secrets_new();
+    rig->intake = intake_new();
     buf_init(&rig->log, BUF_MAX_ANY);
 }
 
@@ -58,6 +61,7 @@ static void rig_fini(struct rig *rig)
 {
     free(rig->plugin.path);
     secrets_free(rig->secrets);
+    intake_free(rig->intake);
     services_free(rig->services);
     buf_fini(&rig->log);
 }
@@ -66,7 +70,7 @@ static int try_open(struct rig *rig, struct toolbox **ret, struct err *err)
 {
     struct instance_options shared = {
         .services = rig->services, .secrets = rig->secrets, .on_log = on_log, .payload = rig};
-    return toolbox_open(&rig->definition, &shared, ret, err);
+    return toolbox_open(&rig->definition, &shared, rig->intake, ret, err);
 }
 
 static struct toolbox *opened(struct rig *rig)
@@ -197,6 +201,21 @@ static void test_missing_secret(void)
     CU_ASSERT_EQUAL(try_open(&rig, &toolbox, &err), ERR_AUTH);
     CU_ASSERT(starts_with(err.text, "tools \"first\": no secret \"not-there-at-all\""));
     CU_ASSERT_EQUAL(try_open(&rig, &toolbox, NULL), ERR_AUTH);
+    rig_fini(&rig);
+}
+
+/* What tools say of themselves passes the intake like every foreign text. */
+static void test_masked(void)
+{
+    setenv("GUDGEON_SECRET_TOOLBOX", "hunter2", 1);
+    struct rig rig;
+    rig_init(&rig, 1);
+    rig.entries[0].entry.config = (char *)"{\"key\":\"{secret:toolbox}\"}";
+    struct toolbox *toolbox = opened(&rig);
+    const struct tool *tool = find(toolbox, "echo");
+    CHECK_STR(tool->description, "For {secret}.");
+    CHECK_STR(tool->parameters, "{\"type\":\"object\",\"title\":\"{secret}\"}");
+    toolbox_free(toolbox);
     rig_fini(&rig);
 }
 
@@ -336,7 +355,8 @@ int main(void)
               {"patterns that no tool matches", test_unmatched},
               {"names that are too long", test_long_name}, {"two tools of one name", test_clash},
               {"a missing secret shows at once", test_missing_secret},
-              {"the list changes", test_refresh}, {"a list that fails", test_broken},
+              {"secrets in descriptions", test_masked}, {"the list changes", test_refresh},
+              {"a list that fails", test_broken},
               {"listed twice, and names that are not legal", test_twice},
               {"a clash in the middle of a run", test_late_clash},
               {"effects and approvals", test_effects});
