@@ -273,6 +273,20 @@ static void test_cancel(void)
     sem_destroy(&begun);
 }
 
+/* What one call is told is not the next one's. */
+static void test_told_once(void)
+{
+    struct instance *instance = opened("{}");
+    for (int i = 0; i < 2; i++) {
+        int64_t begun_ns = clock_monotonic_ns();
+        struct call *call = call_for(200);
+        CU_ASSERT_EQUAL(call_tool(instance, call, "late_answer"), 0);
+        CU_ASSERT(clock_monotonic_ns() - begun_ns >= 200 * NS_PER_MS);
+        call_free(call);
+    }
+    instance_close(instance);
+}
+
 /* ---- starting again ---------------------------------------------------------------------------
  */
 
@@ -400,6 +414,7 @@ int main(void)
 {
     UNIT_MAIN(
         "isolated", {"plugins that hurt", test_hostile}, {"a cancel that is ignored", test_cancel},
+        {"a call that follows one that was told to end", test_told_once},
         {"crashes at the start of a new worker", test_back_off},
         {"crashes at the first start", test_crash_at_start},
         {"a worker that dies between calls", test_dies_idle}, {"crashes at random", test_often});
