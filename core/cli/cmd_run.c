@@ -216,10 +216,10 @@ const struct command command_run = {
     .name = "run",
     .arguments = "AGENT [TASK | -]",
     .summary = "Give a task to an agent and print its answer",
-    .details =
-        "AGENT is a definition file. The answer goes to standard output, progress to "
-        "standard error.\nThe first SIGINT or SIGTERM interrupts the run cleanly, the second "
-        "ends the process.",
+    .details = "AGENT is a definition file. The answer goes to standard output, progress to "
+               "standard error.\nThe first SIGINT, SIGTERM or SIGHUP interrupts the run cleanly, "
+               "the second "
+               "ends the process.",
     .options = rows,
     .option_count = COUNT_OF(rows),
     .options_size = sizeof(struct options),

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "sys/cancel.h"
@@ -10,25 +11,36 @@
 /* Static because the waiting thread outlives whoever started it. */
 static struct cancel stop;
 
-static sigset_t stop_signals(void)
+static sigset_t stop_set;
+
+/* nohup has it ignored, and then it is to stay so: a blocked signal would be waited for. */
+static bool is_ignored(int number)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    return set;
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+static void fill_stop_set(void)
+{
+    sigemptyset(&stop_set);
+    sigaddset(&stop_set, SIGINT);
+    sigaddset(&stop_set, SIGTERM);
+    if (!is_ignored(SIGHUP))
+        sigaddset(&stop_set, SIGHUP);
 }
 
 static void *wait_for_signals(void *payload)
 {
-    sigset_t set = stop_signals();
     int number;
-    sigwait(&set, &number);
+    sigwait(&stop_set, &number);
     cancel_set(payload);
-    /* The second one gets what it would have done without us. */
-    sigwait(&set, &number);
+    /* The second one gets what it would have done without us; but a terminal that goes away sends
+     * SIGHUP itself and has the shell send it again. */
+    do
+        sigwait(&stop_set, &number);
+    while (number == SIGHUP);
     signal(number, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &stop_set, NULL);
     raise(number);
     return NULL;
 }
@@ -37,8 +49,8 @@ struct cancel *signals_start(void)
 {
     cancel_init(&stop, NULL);
     signal(SIGPIPE, SIG_IGN);
-    sigset_t set = stop_signals();
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    fill_stop_set();
+    pthread_sigmask(SIG_BLOCK, &stop_set, NULL);
     pthread_t thread;
     if (pthread_create(&thread, NULL, wait_for_signals, &stop) != 0)
         abort();

@@ -4,6 +4,7 @@
 
 /*
  * SIGINT and SIGTERM as a cancel: the first asks to stop, the second ends the process at once.
+ * SIGHUP (the terminal is gone) asks too, unless it is ignored, but ends nothing.
  *
  * signals_start blocks them in the calling thread (so call it before any other thread exists) and
  * waits for them on a thread of its own; nothing runs in a signal handler. SIGPIPE is ignored from

@@ -42,6 +42,24 @@ static int two_signals(void)
     return 8;
 }
 
+static int hang_ups(void)
+{
+    struct cancel *cancel = start_and_send(SIGHUP);
+    kill(getpid(), SIGHUP);
+    kill(getpid(), SIGHUP);
+    poll(NULL, 0, 100); /* nothing is to come of them that one could wait for */
+    return cancel_is_set(cancel) ? 7 : 8;
+}
+
+static int hang_up_ignored(void)
+{
+    signal(SIGHUP, SIG_IGN);
+    struct cancel *cancel = signals_start();
+    kill(getpid(), SIGHUP);
+    poll(NULL, 0, 100);
+    return cancel_is_set(cancel) ? 8 : 7;
+}
+
 static int no_pipe(void)
 {
     int fds[2];
@@ -62,6 +80,12 @@ static void test_second(void)
     CU_ASSERT_EQUAL(in_child(two_signals), -SIGTERM);
 }
 
+static void test_hang_up(void)
+{
+    CU_ASSERT_EQUAL(in_child(hang_ups), 7);
+    CU_ASSERT_EQUAL(in_child(hang_up_ignored), 7);
+}
+
 static void test_pipe(void)
 {
     CU_ASSERT_EQUAL(in_child(no_pipe), 7);
@@ -70,5 +94,7 @@ static void test_pipe(void)
 int main(void)
 {
     UNIT_MAIN("signals", {"the first sets the cancel", test_first},
-              {"the second ends the process", test_second}, {"SIGPIPE is ignored", test_pipe});
+              {"the second ends the process", test_second},
+              {"SIGHUP only asks, under nohup not even that", test_hang_up},
+              {"SIGPIPE is ignored", test_pipe});
 }
