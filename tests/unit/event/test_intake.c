@@ -529,7 +529,7 @@ static void test_stream(void)
         size_t len = strlen(rows[i].in);
         for (size_t cut = 0; cut <= len + 1; cut++) { /* len + 1: into single bytes */
             CLEANUP(buf_fini) struct buf out = BUF_INIT(BUF_MAX_ANY);
-            struct mask_stream stream = {.held = {NULL}};
+            struct mask_stream stream = {.held = BUF_INIT(0)};
             for (size_t at = 0, n; at < len; at += n) {
                 n = cut > len ? 1 : at < cut ? cut - at : len - at;
                 intake_stream_add(intake, &stream, (gudgeon_str){rows[i].in + at, n}, &out);
@@ -547,7 +547,7 @@ static void test_stream_is_prompt(void)
     CLEANUP(free_intake)
     struct intake *intake = with_secrets((const char *const[]){"sk-12345", NULL});
     CLEANUP(buf_fini) struct buf out = BUF_INIT(BUF_MAX_ANY);
-    struct mask_stream stream = {.held = {NULL}};
+    struct mask_stream stream = {.held = BUF_INIT(0)};
     intake_stream_add(intake, &stream, str_of("the desk"), &out);
     CHECK_STR(out.data, "the de");
     intake_stream_add(intake, &stream, str_of(" is"), &out);
